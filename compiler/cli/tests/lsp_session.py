@@ -1,4 +1,4 @@
-"""A session of `closc lsp` by pygls, a language client that closc did not write.
+"""A session of `closc lsp` with the client of pygls, which is independent of closc.
 
 usage: lsp_session.py CLOSC FABRIC    (FABRIC: topologies/reference/mrc-8x512.yaml)
 """
@@ -13,7 +13,7 @@ from pygls.lsp.client import LanguageClient
 
 
 class Editor(LanguageClient):
-    """A client that keeps what is published."""
+    """A client that stores published diagnostics."""
 
     def __init__(self):
         super().__init__("closc-test", "1")
@@ -25,7 +25,7 @@ class Editor(LanguageClient):
 
 
 def position(text, piece):
-    """The place one character into a piece of a text."""
+    """The position after the first character of a piece of a text."""
     before = text[: text.index(piece) + 1]
     return types.Position(line=before.count("\n"), character=len(before) - before.rfind("\n") - 1)
 

@@ -1,4 +1,4 @@
-"""Reads a testbed with sonic-mgmt's own modules, and prints what they make of it.
+"""Reads a testbed with the modules of sonic-mgmt, and prints their results.
 
 In: a folder with modules of sonic-mgmt, the folder of the export, the names of fabric and inventory. Out: JSON with the
 links that the graph has, and the addresses that `deploy-cfg` allocates.
@@ -19,7 +19,7 @@ def stub(name, **values):
     sys.modules[name] = module
 
 
-# Parts of Ansible and packages that the modules import and do not need here.
+# Parts of Ansible and packages that the modules import but do not need here.
 stub("ansible")
 stub("ansible.module_utils")
 stub("ansible.module_utils.basic", AnsibleModule=object)

@@ -1,13 +1,13 @@
-/* Sends one packet over every path of a NIC to another, with nothing but the header and a raw socket:
+/* Sends one packet over every path from one NIC to another, with only closc_paths.h and a raw socket:
  *
  *     cc -std=c99 -I compiler/paths/include -o send compiler/paths/examples/send.c
  *     ./send path-tables/group-0001.bin SOURCE DESTINATION [nic0p%u]
  *
  * SOURCE and DESTINATION are inner addresses of NICs. Each packet is IPv6 in IPv6 without a segment routing header
- * (RFC 8986 section 5.2, H.Encaps.Red with one segment): a UDP datagram to port 9 (discard, RFC 863) inside. The outer
- * destination is the path. With a pattern of interfaces each leaves by the port of its plane; without, nothing is sent.
- * Prints a line for each path, as the explicit entropy value profile of an MRC NIC has it: entropy value, port (from 1),
- * outer destination. Values that are denied are left out. */
+ * (RFC 8986 section 5.2, H.Encaps.Red with one segment). It contains a UDP datagram to port 9 (discard, RFC 863). The
+ * outer destination is the path. With a pattern of interface names, each packet leaves through the port of its plane.
+ * Without a pattern, nothing is sent. Prints a line for each path, in the form of an MRC NIC's explicit entropy value
+ * profile: entropy value, port (from 1), outer destination. Denied values are omitted. */
 #define _GNU_SOURCE /* SO_BINDTODEVICE */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -28,7 +28,8 @@ static uint32_t add(uint32_t sum, const uint8_t *bytes, size_t len) {
     return sum;
 }
 
-/* Makes the inner packet; its source port and data are the entropy value, so that a capture tells which path it used. */
+/* Builds the inner packet. Its source port has the lowest 15 bits of the entropy value, and its data the complete
+ * value, so that a capture shows the path. */
 static void inner(uint8_t packet[INNER], const uint8_t source[16], const uint8_t destination[16], uint32_t entropy) {
     const uint16_t len = UDP_HEADER + DATA, port = (uint16_t)(0x8000u | (entropy & 0x7fffu));
     memset(packet, 0, INNER);
@@ -39,14 +40,14 @@ static void inner(uint8_t packet[INNER], const uint8_t source[16], const uint8_t
     uint8_t *udp = packet + IPV6_HEADER;
     udp[0] = (uint8_t)(port >> 8), udp[1] = (uint8_t)port, udp[3] = DISCARD, udp[5] = (uint8_t)len;
     for (int n = 0; n < 4; n++) udp[UDP_HEADER + n] = (uint8_t)(entropy >> (24 - 8 * n));
-    /* RFC 8200 section 8.1: addresses, length and next header are summed with the datagram. */
+    /* RFC 8200 section 8.1: the checksum covers addresses, length, next header and the datagram. */
     uint32_t sum = add(add(0, packet + 8, 32), udp, len) + len + IPPROTO_UDP;
     while (sum >> 16) sum = (sum & 0xffff) + (sum >> 16);
     sum = sum == 0xffff ? sum : ~sum & 0xffff;
     udp[6] = (uint8_t)(sum >> 8), udp[7] = (uint8_t)sum;
 }
 
-/* Opens a raw socket for IPv6 in IPv6 that leaves by one interface. */
+/* Opens a raw socket for IPv6 in IPv6 that sends through one interface. */
 static int raw(const char *pattern, unsigned plane) {
     char name[IF_NAMESIZE];
     const char *hole = strstr(pattern, "%u");
@@ -86,7 +87,7 @@ static int send_over(const struct closc_paths_table *table, const struct closc_p
     return failed;
 }
 
-/* Reads a whole file; the caller frees it. */
+/* Reads a complete file. The caller frees the buffer. */
 static uint8_t *read_all(const char *path, size_t *len) {
     FILE *file = fopen(path, "rb");
     uint8_t *bytes = NULL;

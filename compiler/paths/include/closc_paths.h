@@ -1,9 +1,10 @@
-/* Reads compact path tables (see FORMAT.md): entropy sets of a NIC, entropy value to outer destination address,
- * and addresses of probes.
+/* Reads compact path tables (see FORMAT.md): entropy sets of a NIC, the outer destination address for an entropy
+ * value, and addresses of probes.
  *
- * Header-only C99, no allocation, no dependency. Open a table once, look a destination up once for each queue
- * pair, take its values from closc_paths_entropy(), then call closc_paths_outer() for each packet. Every function is safe on any bytes: closc_paths_open()
- * checks lengths and checksum, and nothing is read outside what it checked.
+ * Header-only C99 without allocation or dependencies. Open a table once, and look a destination up once per queue
+ * pair. Take the sender's entropy values from closc_paths_entropy(), and call closc_paths_outer() for each packet. Every
+ * function is safe on any bytes: closc_paths_open() checks lengths and checksum, and later reads stay within the
+ * checked bytes.
  */
 #ifndef CLOSC_PATHS_H
 #define CLOSC_PATHS_H
@@ -14,13 +15,13 @@
 
 enum closc_paths_fault {
     CLOSC_PATHS_OK = 0,
-    CLOSC_PATHS_SHORT = 1,    /* shorter than its header says */
+    CLOSC_PATHS_SHORT = 1,    /* shorter than a header, or than the length in the header */
     CLOSC_PATHS_MAGIC = 2,    /* does not begin with CLPT */
-    CLOSC_PATHS_VERSION = 3,  /* of an unknown version */
-    CLOSC_PATHS_CHECKSUM = 4, /* damaged */
+    CLOSC_PATHS_VERSION = 3,  /* the version is unknown, or not the one that the rest of the header requires */
+    CLOSC_PATHS_CHECKSUM = 4, /* the checksum does not match the bytes */
     CLOSC_PATHS_LAYOUT = 5,   /* a section lies outside the file, or a number is out of range */
-    CLOSC_PATHS_LONG = 6,     /* longer than its header says */
-    CLOSC_PATHS_NAME = 7      /* the text after the denials is not a name in a fabric */
+    CLOSC_PATHS_LONG = 6,     /* longer than the length in the header */
+    CLOSC_PATHS_NAME = 7      /* the bytes after the denials are not a valid fabric name */
 };
 
 struct closc_paths_table {
@@ -28,24 +29,24 @@ struct closc_paths_table {
     uint32_t destinations, orders, denied, denied_count;
     uint16_t parallel0, parallel1, per_t1, t0_uplinks, t1_uplinks, t2_step, t2_row;
     uint16_t zone, group, zones, groups, nics;
-    uint16_t active, backup, min_active; /* min_active over all planes, the others in each */
-    uint16_t udp_port, mtu;              /* of the transport; of packets inside the outer header */
+    uint16_t active, backup, min_active; /* active and backup per plane, min_active over all planes */
+    uint16_t udp_port, mtu;              /* of the transport; maximum size of the inner packet */
     uint16_t t1_start, t2_usid;          /* 0 in two tiers */
-    uint16_t t2_rows;                    /* rows that T1s share; 0 where a T1's row is its index */
-    uint8_t plane_in_block;              /* the block says the plane, and uSIDs do not */
-    uint8_t zone_bits;                   /* bits of the zone in a NIC address, of 16 for zone and group */
+    uint16_t t2_rows;                    /* rows that T1s share; if 0, the row of a T1 is its index */
+    uint8_t plane_in_block;              /* 1 if the block contains the plane, 0 if every uSID does */
+    uint8_t zone_bits;                   /* bits of the zone in a NIC address; zone and group together have 16 */
     uint8_t planes, plane_shift, uplink_bits, plane_bits, t1_uplink_bits, pool_len;
 };
 
 struct closc_paths_destination {
-    uint16_t usid[6]; /* plane 0, uplink 0 */
+    uint16_t usid[6]; /* for plane 0 and uplink 0 */
     uint32_t block; /* of plane 0 */
     uint8_t segments; /* 2, 4 or 6 */
     uint16_t zone, group, downlink;
 };
 
 struct closc_paths_choice {
-    uint8_t plane; /* which is the NIC port */
+    uint8_t plane; /* also the NIC port */
     uint16_t t0_uplink, t1_uplink;
 };
 
@@ -70,7 +71,7 @@ static inline int closc_paths_inside(uint32_t offset, uint64_t len, uint32_t tot
     return (uint64_t)offset + len <= total;
 }
 
-/* Tells whether bytes are UTF-8 (RFC 3629, section 4). */
+/* Returns whether bytes are valid UTF-8 (RFC 3629, section 4). */
 static inline int closc_paths_is_utf8(const uint8_t *at, size_t len) {
     for (size_t n = 0; n < len;) {
         uint8_t first = at[n];
@@ -81,7 +82,7 @@ static inline int closc_paths_is_utf8(const uint8_t *at, size_t len) {
             if (at[n + k] >> 6 != 2) return 0;
             sign = sign << 6 | (at[n + k] & 0x3f);
         }
-        /* Neither longer than it need be, nor half of a pair, nor beyond the last sign. */
+        /* Reject overlong forms, surrogates, and values above U+10FFFF. */
         static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
         if (sign < least[more] || (sign >= 0xd800 && sign < 0xe000) || sign > 0x10ffff) return 0;
         n += more + 1;
@@ -89,7 +90,7 @@ static inline int closc_paths_is_utf8(const uint8_t *at, size_t len) {
     return 1;
 }
 
-/* Tells whether a table ends with its denials, or with a name that is there whole. */
+/* Returns whether a table ends with its denials, or with a complete name. */
 static inline int closc_paths_ends_well(const uint8_t *bytes, uint64_t start, uint32_t total) {
     if (start == total) return 1;
     uint64_t end = start + 1 + bytes[start];
@@ -100,7 +101,7 @@ static inline int closc_paths_ends_well(const uint8_t *bytes, uint64_t start, ui
     return closc_paths_is_utf8(bytes + start + 1, bytes[start]);
 }
 
-/* Checks some bytes and opens them; the bytes must outlive the table. */
+/* Checks bytes and opens them as a table. The bytes must outlive the table. */
 static inline enum closc_paths_fault closc_paths_open(struct closc_paths_table *t, const uint8_t *bytes, size_t len) {
     if (len < 128) return CLOSC_PATHS_SHORT;
     if (memcmp(bytes, "CLPT", 4) != 0) return CLOSC_PATHS_MAGIC;
@@ -130,7 +131,7 @@ static inline enum closc_paths_fault closc_paths_open(struct closc_paths_table *
     if (t->plane_in_block > 1) return CLOSC_PATHS_LAYOUT;
     if (bytes[125] == 4) return CLOSC_PATHS_LAYOUT;
     t->zone_bits = bytes[125] ? bytes[125] : 4;
-    /* Each table has one version: the oldest that can express it. */
+    /* Each table has only one valid version: the oldest that can express it. */
     if (version != (t->zone_bits != 4 ? 4 : t->plane_in_block || t->t2_rows > 0 ? 3 : t->t1_uplinks > 0 ? 2 : 1)) return CLOSC_PATHS_VERSION;
     if (t->plane_in_block) t->plane_shift = 0;
     t->destinations = closc_paths_u32(bytes + 72), t->orders = closc_paths_u32(bytes + 76);
@@ -147,7 +148,7 @@ static inline enum closc_paths_fault closc_paths_open(struct closc_paths_table *
     return closc_paths_ends_well(bytes, behind, total) ? CLOSC_PATHS_OK : CLOSC_PATHS_NAME;
 }
 
-/* Returns the name of the fabric, not ended by a zero, and its length; NULL where the table says none. */
+/* Returns the name of the fabric, without a terminating zero, and sets its length. NULL if the table has no name. */
 static inline const char *closc_paths_fabric(const struct closc_paths_table *t, size_t *len) {
     uint64_t start = (uint64_t)t->denied + (uint64_t)t->denied_count * 20;
     uint32_t total = closc_paths_u32(t->bytes + 8);
@@ -156,7 +157,7 @@ static inline const char *closc_paths_fabric(const struct closc_paths_table *t, 
     return (const char *)t->bytes + start + 1;
 }
 
-/* Finds the group and downlink behind a NIC's inner address. Returns 0 for addresses outside the fabric. */
+/* Finds the group and downlink of a NIC's inner address. Returns 0 for addresses outside the fabric. */
 static inline int closc_paths_find(const struct closc_paths_table *t, const uint8_t inner[16],
                                    struct closc_paths_destination *to) {
     const uint8_t *pool = t->bytes + 56;
@@ -188,13 +189,14 @@ static inline struct closc_paths_choice closc_paths_choice(const struct closc_pa
     return choice;
 }
 
-/* Returns how many entropy values a NIC has in a plane: the active ones, then the backup ones. */
+/* Returns the number of entropy values that a NIC has in a plane: the active ones, then the backup ones. */
 static inline uint32_t closc_paths_values(const struct closc_paths_table *t) {
     return (uint32_t)t->active + t->backup;
 }
 
-/* Returns entropy value n of a NIC (by downlink, from 0) in a plane, n below closc_paths_values(); 0 for other planes.
- * Position of the order, counted around; each time around, and with each uplink, the T1 uplink is the next one. */
+/* Returns entropy value n of a NIC (given by its downlink, from 0) in a plane. n is below closc_paths_values(). Returns
+ * 0 for planes that do not exist. The values follow consecutive positions in the order of uplinks, modulo its length.
+ * The T1 uplink advances with each T0 uplink, and once more with each round. */
 static inline uint32_t closc_paths_entropy(const struct closc_paths_table *t, uint8_t plane, uint16_t downlink,
                                            uint32_t n) {
     if (plane >= t->planes) return 0;
@@ -206,7 +208,7 @@ static inline uint32_t closc_paths_entropy(const struct closc_paths_table *t, ui
     return (uint32_t)((t1 << t->plane_bits | plane) << t->uplink_bits | uplink);
 }
 
-/* Fills the fields of a choice into a list: unsigned arithmetic modulo 2^16, as the fields are. */
+/* Adds the fields of a choice to a list of uSIDs, modulo 2^16. */
 static inline void closc_paths_fill(const struct closc_paths_table *t, struct closc_paths_choice c, uint8_t segments,
                                     uint16_t usid[6]) {
     for (int n = 0; n < segments && !t->plane_in_block; n++)
@@ -250,8 +252,9 @@ static inline uint8_t closc_paths_outer(const struct closc_paths_table *t, const
     return c.plane;
 }
 
-/* Writes the address of a probe that returns to its NIC (by downlink) and port (the plane): over the T0 (segments 2),
- * over a T0 uplink and the T1 (4), or over a T1 uplink and the T2 too (6). Returns 0 where there is no such tier. */
+/* Writes the address of a probe that returns to its NIC (given by its downlink) and port (the plane). With 2 segments
+ * it goes over the T0, with 4 over a T0 uplink and the T1. With 6 it also goes over a T1 uplink and the T2. Returns 0 for
+ * other numbers of segments, and for 6 without T2s. */
 static inline int closc_paths_probe(const struct closc_paths_table *t, uint8_t segments,
                                     struct closc_paths_choice over, uint16_t downlink, uint8_t outer[16]) {
     if (segments != 2 && segments != 4 && (segments != 6 || t->t1_uplinks == 0)) return 0;
@@ -273,7 +276,7 @@ static inline int closc_paths_within(const uint8_t *range, uint16_t value) {
     return closc_paths_u16(range) <= value && value <= closc_paths_u16(range + 2);
 }
 
-/* Tells whether a path of a sender (by downlink, from 0) must not be used. */
+/* Returns whether a path of a sender (given by its downlink, from 0) is denied. */
 static inline int closc_paths_is_denied(const struct closc_paths_table *t, uint16_t source,
                                         const struct closc_paths_destination *to, uint32_t entropy) {
     struct closc_paths_choice c = closc_paths_choice(t, entropy);

@@ -1,5 +1,5 @@
-/* Prints the fabric's name, entropy sets and probes of every NIC, and every destination with a spread of entropy values, to be compared
- * with the Rust reader. */
+/* Prints the fabric's name, the entropy sets and probes of every NIC, and every destination with a range of entropy
+ * values. A test compares this with the output of the Rust reader. */
 #include <stdio.h>
 
 #include "closc_paths.h"

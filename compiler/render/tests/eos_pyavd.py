@@ -1,4 +1,4 @@
-"""Renders structured configurations of EOS with Arista's pyavd: JSON by name on the input, JSON by name on the output."""
+"""Renders structured configurations of EOS with Arista's pyavd. Input and output are JSON by name."""
 
 import json
 import sys

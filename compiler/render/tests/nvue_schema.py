@@ -1,7 +1,7 @@
-"""Reads `nvue.yaml` files with PyYAML and compares them with NVUE's own schema, as the models of `nvueschema` have it.
+"""Reads `nvue.yaml` files with PyYAML and compares them with NVUE's own schema, which the models of `nvueschema` contain.
 
-Input: JSON of texts by `release/name`. A key that the model of the release does not have, a value that it refuses and a
-type that it would change (a number for a text) end the program with a line.
+Input: JSON with texts by `release/name`. The program ends with a message at a key that the model of the release lacks, a value
+that the model rejects, or a type that the model would convert (a number for a text).
 """
 
 import importlib

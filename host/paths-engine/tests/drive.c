@@ -1,4 +1,4 @@
-/* Sends on every path of a destination, loses one, denies one, and gets both back: what a sender in C does. */
+/* A sender in C: sends on every path of a destination, loses one, denies one, and uses both again. */
 #include "closc_engine.h"
 #include "closc_paths.h"
 
@@ -32,7 +32,7 @@ int main(int argc, char **argv) {
     uint64_t path, id;
     CHECK(closc_engine_open(engine, inner, 1, &path) == 0);
 
-    /* The same plane never twice in a row, and an address for each pick. */
+    /* Successive picks are in different planes, and each has an address. */
     struct closc_engine_pick pick, last = {0, 255};
     uint8_t outer[16];
     for (int n = 0; n < 100; n++) {

@@ -20,7 +20,7 @@ def send(host):
         sender, port, source, destination = path[:4]
         if sender != host:
             continue
-        # The T0 lets a port send from the addresses of its own NIC only.
+        # The T0 accepts only packets from addresses of the NIC at its port.
         raw = socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_IPV6)
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, port.encode())
         raw.bind((source, 0))
@@ -85,7 +85,7 @@ def build(folder, program):
             self.process = None
 
         def start(self, controllers):
-            # Nothing but whole frames: the kernel itself is to say nothing.
+            # The kernel must not send packets of its own on ports of the switch.
             for which in ("all", "default"):
                 self.cmd("echo 1 > /proc/sys/net/ipv6/conf/%s/disable_ipv6" % which)
             self.cmd("ip link set dev lo up")

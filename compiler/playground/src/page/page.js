@@ -2,9 +2,9 @@ const at = (id) => document.getElementById(id);
 const EXAMPLES = JSON.parse(at("examples").textContent);
 // A request that takes longer is stopped.
 const LIMIT_MS = 20_000;
-// Time without a key before the text is checked.
+// Time without a keystroke before the text is checked.
 const PAUSE_MS = 250;
-// Lines of a file that are shown.
+// Maximum number of lines of a file that are shown.
 const LINES_MAX = 3000;
 
 const number = (value) => value.toLocaleString("en-US");
@@ -24,7 +24,7 @@ function prose(name, text, kind) {
   return made;
 }
 
-// The compiler: one request at a time, in a worker that is replaced when it takes too long, breaks or is overtaken.
+// The compiler: one request at a time, in a worker that is replaced if it takes too long, fails or computes an outdated request.
 const compiler = {
   module: null, worker: null, source: WORKER, limit: LIMIT_MS, next: 1, queue: Promise.resolve(), cancel() {},
 
@@ -97,7 +97,7 @@ function busy(change) {
 async function ask(request, show) {
   const asked = version;
   busy(1);
-  // A request that was overtaken while it waited is not computed.
+  // If the text changed while the request waited, it is not computed.
   const answer = await compiler.queue.then(() => (asked === version ? compiler.ask(request) : null));
   if (answer && asked === version) show(answer.ok, answer.error);
   busy(-1);
@@ -109,7 +109,7 @@ function gutter(findings) {
     const label = finding.labels.find((label) => label.primary);
     if (label && kinds.get(label.line) !== "bad") kinds.set(label.line, finding.severity === "error" ? "bad" : "warn");
   }
-  // An element for each line would be too many of a long text: only marked lines have one.
+  // Only marked lines have an element, because a long text would need too many.
   const count = at("text").value.split("\n").length;
   const lines = document.createDocumentFragment();
   let plain = "";
@@ -126,7 +126,7 @@ function gutter(findings) {
   at("lines").scrollTop = at("text").scrollTop;
 }
 
-// The place in the text of a line and column, which count characters from 1.
+// Returns the offset of a line and column in the text. Lines and columns count from 1.
 function offset(line, column) {
   const lines = at("text").value.split("\n");
   const before = lines.slice(0, line - 1).reduce((sum, text) => sum + text.length + 1, 0);
@@ -141,7 +141,7 @@ function select(label) {
   at("text").scrollTop = Math.max(0, (label.line - 4) * high);
 }
 
-// Where all changes of a fix are replacements in the text, makes them, the last first.
+// Applies the changes of a fix, which are replacements in the text, from the last to the first.
 function fix(changes) {
   const places = changes.map(({ replace }) => ({
     start: offset(replace.line, replace.column), end: offset(replace.end_line, replace.end_column), text: replace.text,

@@ -2,7 +2,7 @@ let instance = null;
 
 async function answer(request) {
   const closc = (await instance).exports;
-  // Memory that grows has another buffer, so that is asked for after each call.
+  // The memory has another buffer after it has grown, so the buffer is read after each call.
   const view = (length) => {
     const start = closc.closc_buffer(length);
     return new Uint8Array(closc.memory.buffer, start, length);

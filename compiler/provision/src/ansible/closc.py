@@ -4,7 +4,7 @@ import json
 
 
 def may_be_ours(rows, table, key):
-    """Whether an entry may be closc's.
+    """Whether an entry can belong to closc.
 
     `rows` is the first part of its key: an interface, an access list or its type, or `default` for the
     default VRF. A static route without a VRF also matches. If `rows` is `None`, every entry matches.

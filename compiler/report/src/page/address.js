@@ -1,7 +1,7 @@
 // Addresses of both families as functions of position, and back.
 "use strict";
 
-// An IPv6 address as eight numbers, or nothing.
+// Parses an IPv6 address into eight numbers; undefined if it is invalid.
 function readV6(text) {
   if (!/^[0-9a-f:]+$/i.test(text) || text.includes(":::")) return undefined;
   const halves = text.split("::");
@@ -14,7 +14,7 @@ function readV6(text) {
   return all.some(Number.isNaN) ? undefined : all;
 }
 
-// As RFC 5952 writes it.
+// Writes an IPv6 address in the form of RFC 5952.
 function writeV6(hextets) {
   let best = [0, 0];
   for (let at = 0; at < 8; at += 1) {
@@ -27,14 +27,14 @@ function writeV6(hextets) {
   return hex(hextets.slice(0, best[0])) + "::" + hex(hextets.slice(best[0] + best[1]));
 }
 
-// An IPv4 address as one number, or nothing.
+// Parses an IPv4 address into one number; undefined if it is invalid.
 function readV4(text) {
   const bytes = text.split(".").map((part) => /^\d{1,3}$/.test(part) ? Number(part) : NaN);
   return bytes.length === 4 && bytes.every((byte) => byte < 256) ? bytes.reduce((sum, byte) => sum * 256 + byte, 0) : undefined;
 }
 const writeV4 = (value) => [24, 16, 8, 0].map((shift) => value >>> shift & 255).join(".");
 
-// A pool has a first address in the form of its family.
+// Parses a pool: the length of its prefix, and its first address as `v4` or `v6`.
 function pool(text) {
   const [address, length] = text.split("/");
   return { length: Number(length), v4: readV4(address), v6: readV6(address) };
@@ -92,7 +92,7 @@ function zonePrefix(zone) {
 
 const LINK_LENGTH = isV4(POOLS.links) ? 31 : 127;
 
-// The place of an uplink on its panel, and the uplink at a place. T0s can have an order of their own.
+// The position of an uplink on its panel, and the uplink at a position. T0s can have another order than that of their T1s.
 const uplinkPlace = (tier, up) => M.tiers[tier].places?.[up] ?? up;
 const uplinkAt = (tier, place) => M.tiers[tier]?.places?.indexOf(place) ?? place;
 
@@ -117,7 +117,7 @@ const switchHextets = (s) => [0, 0, 0, 0, s.tier, s.plane, s.zone, s.index + 1];
 const loopback = (s) => isV4(POOLS.loopbacks) ? withBits(POOLS.loopbacks, switchBits(s, bitsLeft(POOLS.loopbacks)))
   : withHextets(POOLS.loopbacks, switchHextets(s));
 
-// Pools that leave room for it have tier, plane, zone and index at fixed places.
+// In large pools, tier, plane, zone and index have fixed bits.
 const hasFixedPlaces = (pool) => bitsLeft(pool) >= 6 + M.pools.device_bits;
 
 function management(s) {
@@ -158,7 +158,7 @@ function placesOfV6(hextets) {
   };
 }
 
-// The bits of an address behind those of a pool, if it is in the pool.
+// The bits of an address after the prefix of a pool; undefined if the address is not in the pool.
 function behindPool(pool, value) {
   if (!pool || !isV4(pool)) return undefined;
   const bits = lowBits(value, bitsLeft(pool)) >>> 0;

@@ -78,7 +78,7 @@ const nicOf = (node, number) => {
   };
 };
 
-// Expands rows, whose last two numbers are the ends of a run, into a set of keys.
+// Expands rows into a set of keys. The last two numbers of a row are the first and the last number of a range.
 function expand(rows) {
   const found = new Set();
   for (const row of rows) {
@@ -258,7 +258,7 @@ const UPLINKS = [M.tiers[0].up[0], M.tiers.length > 1 ? M.tiers[1].up[0] : 0];
 const choicesOf = (kind) => [kind > 0 ? UPLINKS[0] : 1, kind > 1 ? UPLINKS[1] : 1];
 // Planes that are not declared absent.
 const BUILT = M.planes - ABSENT.planes.size;
-// Paths of a pair where nothing is lost; pairs that no tier connects have none by design.
+// Number of paths of a pair without losses; 0 if no tier connects the pair.
 const planned = (kind) => { const [a, b] = choicesOf(kind); return BUILT * a * b; };
 const FARTHEST = [2, 1, 0].find((kind) => planned(kind) > 0 && (kind < 2 || M.zones > 1) && (kind < 1 || M.groups > 1)) ?? 0;
 const t2Index = (t1, step) => step * T2_ROWS + t1 % T2_ROWS;

@@ -125,7 +125,7 @@ function uplinkPaths(state, plane, from, to, up) {
   return UPLINKS[1] - union(state.crossings.get(key(plane, from.zone, t1)), state.crossings.get(key(plane, to.zone, t1))).size;
 }
 
-// The same if switches choose paths: counts those that turn at a switch with a remaining path down.
+// Counts the same paths if switches choose them. Only paths that turn downwards at a switch with a remaining path down count.
 function chosenPaths(state, plane, from, to, up) {
   const far = from.zone !== to.zone, t1 = Math.floor(up / M.tiers[0].parallel);
   const own = union(state.groups.get(key(plane, from.zone, from.group)), state.t1s.get(key(plane, from.zone)));

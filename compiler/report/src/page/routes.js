@@ -99,7 +99,7 @@ const reduced = (ways) => {
   return ways.map(([port, weight]) => [port, weight / divisor]);
 };
 
-// Without weights: the set of next hops that carries most if all get the same share.
+// Selects next hops of a switch without weights: those that together carry most if all get the same share.
 function equalWays(ways) {
   const sorted = ways.map((way) => way[1]).sort((a, b) => a < b ? 1 : a > b ? -1 : 0);
   let best;
@@ -141,7 +141,7 @@ function ecmpRoutes(s) {
   const down = M.tiers[s.tier].down[0] + M.tiers[s.tier].down[1];
   const portAt = (l) => isSame(l.lower, s) ? down + l.up : upperOf(l.lower, l.up).down;
   const shares = (at, scope) => {
-    if (!M.t2 && scope.zone !== s.zone) return []; // No tier joins zones.
+    if (!M.t2 && scope.zone !== s.zone) return []; // No tier connects zones.
     const own = both[at];
     const next = s.tier === 1 && s.zone === scope.zone && scope.group !== undefined ? [sw(plane, 0, s.zone, scope.group)]
       : s.tier === 2 ? own.belowT2(s, scope.zone) : own.above(s);

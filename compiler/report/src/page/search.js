@@ -57,7 +57,7 @@ const findPlane = (text) => {
   return found && Number(found[1]) < M.planes ? Number(found[1]) : undefined;
 };
 
-// Elements at positions that may have an address. Each element is returned only if its computed address is the given one.
+// Returns the elements with an address, from the positions that may have it. Their addresses are computed and compared.
 function havingAddress(address, places) {
   const found = [];
   for (const nic of places.nics.filter((nic) => nic.zone < M.zones && nic.group >= 0 && nic.group < M.groups)) {

@@ -1,4 +1,4 @@
-// The page of `closc collect`. Text is only ever put in as text; nothing is fetched from anywhere else.
+// The page of `closc collect`. Text is never inserted as HTML, and nothing is fetched from other servers.
 "use strict";
 
 const at = (id) => document.getElementById(id);
@@ -43,7 +43,7 @@ async function order(path, body) {
 }
 
 const time = (ms) => new Date(ms).toISOString().slice(0, 16).replace("T", " ") + "Z";
-// Colours are said in words too.
+// The meaning of each colour in words.
 const words = { good: "good", unknown: "not probed", denied: "denied", gray: "loses packets", dead: "carries nothing" };
 const named = (item) => item.health === "good" ? item.name : item.name + ": " + words[item.health];
 const percent = (share) => Number((100 * share).toPrecision(3)) + " %";
@@ -65,12 +65,12 @@ async function showCables(name) {
   at("detail").replaceChildren(...items.map((item) => make("span", named(item), "cable " + item.health)));
 }
 
-// A tier in one bar until its plane is opened; then a square for each switch.
+// Draws a tier as one bar, while its plane is not opened. `showPlane` draws a square for each switch.
 function tier(plane, view) {
   const line = make("div", undefined, "tier");
   line.append(make("b", view.tier));
   const worst = view.dead > 0 ? "dead" : view.gray > 0 ? "gray" : "good";
-  // As long as the share of cables that are known: cables without probes are neither good nor bad.
+  // The width is the share of cables with a known state. Cables without probes are neither good nor bad.
   const known = Math.min(view.cables, view.probed + view.dead + view.gray);
   const bar = make("span", undefined, "bar unknown");
   const part = make("span", "", worst);
@@ -127,7 +127,7 @@ function drawLists(now) {
     ["proposed", "applied"].includes(d.stage) ? button("Lift", d.id + ", " + d.element, () => order("/api/lift", { id: d.id })) : ""]);
 }
 
-// Drawn only when they change: a screen reader reads an alert each time.
+// Redraws alarms only if they have changed, because a screen reader reads them each time.
 function drawAlarms(alarms) {
   const list = at("alarms");
   if (list.dataset.drawn === JSON.stringify(alarms)) return;
@@ -135,7 +135,7 @@ function drawAlarms(alarms) {
   list.replaceChildren(...alarms.map((alarm) => make("li", alarm)));
 }
 
-// Draws anew, and the focus stays where it was, which keyboard users need.
+// Redraws and keeps the focus, which keyboard users need.
 function keepingFocus(draw) {
   const key = document.activeElement?.dataset.key;
   draw();

@@ -1,6 +1,6 @@
 """Sets a pipeline, writes, reads and takes packets with finsy.
 
-Arguments: address, P4Info, program. Prints `ready` when a packet to 00:00:00:00:00:01 may come, `done` in the end.
+Arguments: address, P4Info, program. Prints `ready` when it waits for a packet to 00:00:00:00:00:01, and `done` at the end.
 """
 
 import asyncio

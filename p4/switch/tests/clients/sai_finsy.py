@@ -1,6 +1,6 @@
-"""Routes by names on a switch that models SONiC hardware, with finsy.
+"""Writes routes by name to a switch that models SONiC hardware, with finsy.
 
-Arguments: address, P4Info, program. Prints `ready` when a packet may come, `done` in the end.
+Arguments: address, P4Info, program. Prints `ready` when packets can be sent, and `done` at the end.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ PORT = "p3-t0-017:Ethernet0"
 
 
 def entries():
-    """A route over one next hop, what is referred to first."""
+    """A route over one next hop. An entry follows those to which it refers."""
     table, match, action = fy.P4TableEntry, fy.P4TableMatch, fy.P4TableAction
     return [
         table(

@@ -1,6 +1,6 @@
-"""Routes by names on a switch that models SONiC hardware, with p4runtime-shell.
+"""Writes routes by name to a switch that models SONiC hardware, with p4runtime-shell.
 
-Arguments: address, P4Info, program. Prints `ready` when a packet may come, `done` in the end.
+Arguments: address, P4Info, program. Prints `ready` when packets can be sent, and `done` at the end.
 """
 
 import sys

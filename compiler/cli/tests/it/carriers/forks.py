@@ -1,7 +1,7 @@
-"""Runs the programs of switches of tests, each in a process that is forked: a command costs a millisecond in place of a start of Python.
+"""Runs the programs of simulated switches in forked processes. A command then takes a millisecond, instead of a start of Python.
 
-Usage: forks.py REQUESTS SCRIPT. REQUESTS is a named pipe. A request is a number of fields, then as many fields, each with a zero byte
-at its end: the process that asks, the folder of its switch, the arguments of SCRIPT. It runs with files 7, 8 and 2 of that process as
+Usage: forks.py REQUESTS SCRIPT. REQUESTS is a named pipe. A request is the number of its fields, then these fields, each with a zero byte
+at its end: the requesting process, the folder of its switch, the arguments of SCRIPT. SCRIPT runs with files 7, 8 and 2 of that process as
 its input, output and errors, and its status goes to the named pipe `reply` of the folder. The end of the standard input ends this program.
 """
 
@@ -13,7 +13,7 @@ import signal
 import sys
 import traceback
 
-# What the scripts use.
+# Modules that the scripts use.
 import difflib  # noqa: F401
 import fcntl  # noqa: F401
 import json  # noqa: F401
@@ -66,7 +66,7 @@ def child(process, folder, words):
 
 def main():
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    # Open for writing too, so that it has no end.
+    # The pipe is also open for writing, so that reading never reaches its end.
     requests = os.open(REQUESTS, os.O_RDWR)
     fields = []
     rest = b""

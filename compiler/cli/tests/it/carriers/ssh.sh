@@ -1,6 +1,6 @@
 #!/bin/sh
-# A client for tests: runs what a switch would run, in the folder of that switch, without a network.
-# FLEET is the folder of all switches, FAKES the one with their programs.
+# Replaces ssh in tests: runs the command of a switch locally, with SWITCH set to the folder of this switch.
+# FLEET is the folder of all switches. FAKES is the folder with programs that replace those of a switch.
 while [ "$1" != "--" ]; do shift; done
 name=${2%.mgmt}
 export SWITCH="$FLEET/$name" PATH="$FAKES:$PATH"

@@ -1,7 +1,7 @@
-"""Switches for tests: the command line of EOS, `nv` of Cumulus Linux, `vtysh` and `tc`, each over files of one folder.
+"""Simulated switches: the command line of EOS, `nv` of Cumulus Linux, `vtysh` and `tc`, each with its state in files of one folder.
 
-Usage: switch.py PROGRAM ARGUMENTS, with the folder in SWITCH. What each does is what its manual says of it, as far as a push
-needs it. `expire` lets the time pass after which a switch rolls back.
+Usage: switch.py PROGRAM ARGUMENTS, with the folder in SWITCH. Programs follow their manuals, as far as a push needs them.
+`expire` ends the time after which a switch rolls back.
 Files that tests write: refuse (a word that makes a command invalid), apply-fails (`nv config apply` prints an error and ends
 with 0), no-expand (an older `nv`), management (the address by which the switch is reached), goes-away (`ssh.sh` accepts no
 connection while a change is unconfirmed).
@@ -43,7 +43,7 @@ def remove(name):
         os.remove(path(name))
 
 
-# Configurations of lines: a tree of mappings, in the order in which lines came.
+# Configurations that consist of lines, as a tree of mappings in the order of the lines.
 
 ENDS = ("exit", "end", "exit-address-family")
 
@@ -89,7 +89,7 @@ def eos_put(tree, words):
         for known in [known for known in tree if known == gone or known.startswith(gone + " ")]:
             del tree[known]
         return None
-    # The map from class to queue is the default where both have one number.
+    # Mapping a class to the queue with the same number is the default.
     if re.fullmatch(r"qos map traffic-class (\d) to tx-queue \1", words):
         return None
     for head in SINGLE:
@@ -238,7 +238,7 @@ def read_set(file):
 
 
 def ranges(ports):
-    """Puts ports with one configuration together, as newer releases print them."""
+    """Groups ports with the same configuration, as newer releases print them."""
     groups = {}
     for name, below in ports.items():
         groups.setdefault(json.dumps(below, sort_keys=True), []).append(name)
@@ -313,7 +313,7 @@ def nv(words):
 
 # FRRouting.
 
-# Lines that FRR takes and does not print, with `frr defaults datacenter`.
+# Lines that FRR accepts but does not print with `frr defaults datacenter`.
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "frr-defaults.txt")) as defaults:
     FRR_DEFAULTS = defaults.read().splitlines()
 
@@ -321,7 +321,7 @@ with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "frr-defaults
 def frr_load(file):
     tree = {"frr version 10.5.4": {}}
     lines = []
-    # FRR starts without a file, too.
+    # FRR also starts without a file.
     if os.path.exists(file):
         with open(file) as opened:
             lines = [line for line in opened.read().splitlines() if not line.startswith("frr version")]
@@ -420,7 +420,7 @@ def tc_line(state, words):
 
 
 def expire():
-    """Lets the time pass after which a switch rolls back."""
+    """Ends the time after which a switch rolls back."""
     if has("eos"):
         eos = Eos()
         if has("timer"):

@@ -1,8 +1,8 @@
-"""Loads SONiC's YANG models from the folder that is named, and judges each configuration of its input, one a line."""
+"""Loads SONiC's YANG models from the given folder, and validates the configurations of its input, one per line."""
 
 import sys
 
-# Modules are those of the system. `python3 -c` would search the working directory first.
+# Import only modules of the system. `python3 -c` would search the working directory first.
 sys.path = [place for place in sys.path if place]
 
 import json
@@ -11,7 +11,7 @@ import os
 ANSWER_MAX = 2000
 
 answers = os.fdopen(os.dup(1), "w")
-# What the models' reader prints is for people.
+# The library for the models prints text for users, which is discarded.
 os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 

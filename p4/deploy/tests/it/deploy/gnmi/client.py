@@ -1,4 +1,4 @@
-"""Drives a gNMI server with pygnmi: client.py PORT. Prints what came back as one line of JSON."""
+"""Drives a gNMI server with pygnmi: client.py PORT. Prints the responses as one line of JSON."""
 
 import json
 import logging

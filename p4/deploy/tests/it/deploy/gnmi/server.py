@@ -1,4 +1,4 @@
-"""A gNMI server of pygnmi's messages over a configuration: server.py CONFIG. Prints its port, then each request
+"""A gNMI server for a configuration, with pygnmi's messages: server.py CONFIG. Prints its port, then each request
 as one line of JSON. It decodes requests independently of closc."""
 
 import concurrent.futures
