@@ -83,6 +83,17 @@ pub enum Verdict {
     Refused,
 }
 
+impl Verdict {
+    /// Returns whether a design passes without assumed limits; `None` if it is refused.
+    fn is_firm(self) -> Option<bool> {
+        match self {
+            Verdict::Firm => Some(true),
+            Verdict::Assumed => Some(false),
+            Verdict::Refused => None,
+        }
+    }
+}
+
 impl FrontDesign<'_> {
     /// Returns whether this design beats one with the given measure. `is_firm` states whether that design
     /// does not depend on assumptions.
@@ -258,11 +269,7 @@ fn fronts<'a, E>(
                 if design.is_conditional() && front.iter().any(|better| better.beats(&measure, false)) {
                     continue;
                 }
-                let is_firm = match passes(&design)? {
-                    Verdict::Firm => true,
-                    Verdict::Assumed => false,
-                    Verdict::Refused => continue,
-                };
+                let Some(is_firm) = passes(&design)?.is_firm() else { continue };
                 if !front.iter().any(|better| better.beats(&measure, is_firm)) {
                     front.push(FrontDesign { measure: measure.clone(), design, is_firm });
                 }
@@ -322,11 +329,7 @@ impl<'a> MergedFront<'a> {
             if is_conditional && (is_beaten_if_assumed || kept.is_some()) {
                 continue;
             }
-            let is_firm = match passes(&design)? {
-                Verdict::Firm => true,
-                Verdict::Assumed => false,
-                Verdict::Refused => continue,
-            };
+            let Some(is_firm) = passes(&design)?.is_firm() else { continue };
             if is_firm {
                 kept = Some(FrontDesign { measure, design, is_firm });
                 break;
@@ -352,11 +355,7 @@ fn find_first_pass<'a, E>(
     mut passes: impl FnMut(&Design<'a>) -> Result<Verdict, E>,
 ) -> Result<Option<FrontDesign<'a>>, E> {
     for design in equal {
-        let is_firm = match passes(design)? {
-            Verdict::Firm => true,
-            Verdict::Assumed => false,
-            Verdict::Refused => continue,
-        };
+        let Some(is_firm) = passes(design)?.is_firm() else { continue };
         return Ok(Some(FrontDesign { measure: measure.clone(), design: design.clone(), is_firm }));
     }
     Ok(None)

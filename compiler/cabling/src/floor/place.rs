@@ -19,7 +19,7 @@ use smol_str::SmolStr;
 
 use super::{Floor, standard_length};
 use assign::Block;
-use distance::{Distances, Metres};
+use distance::{Distances, LengthSum};
 use links::{DeviceLinks, RackLinks};
 
 /// Size of a node.
@@ -133,7 +133,7 @@ const LENGTHS_MAX: u64 = 150_000_000;
 pub struct UnpublishedSizes {
     /// Rack units.
     pub units: Option<u16>,
-    /// Power in watts, without the modules whose power is published.
+    /// Power in watts, without modules.
     pub watts: Option<u32>,
     /// Power of a module in watts.
     pub module_watts: Option<u32>,
@@ -195,7 +195,7 @@ struct Candidate {
     cabinets: Vec<Cabinet>,
     links: RackLinks,
     /// Sum of all cables.
-    sum: Metres,
+    sum: LengthSum,
 }
 
 impl Site<'_> {
@@ -203,7 +203,7 @@ impl Site<'_> {
     fn shortest_walk(&self, racks: Racks) -> Result<Candidate, PlaceError> {
         let (mut cabinets, rack_of) = self.cabinets(&racks);
         let links = RackLinks::new(&self.links, &rack_of, cabinets.len());
-        let (mut best, mut small) = (None::<(Metres, Vec<Cabinet>)>, None);
+        let (mut best, mut small) = (None::<(LengthSum, Vec<Cabinet>)>, None);
         for order in assign::orders(self.floor) {
             match assign::assign(self.floor, &order, &mut cabinets) {
                 Ok(()) => {
@@ -222,10 +222,10 @@ impl Site<'_> {
     }
 
     /// Returns the sum of all cables.
-    fn sum(&self, links: &RackLinks, cabinets: &[Cabinet]) -> Metres {
+    fn sum(&self, links: &RackLinks, cabinets: &[Cabinet]) -> LengthSum {
         let length = |&(lower, upper, cables): &(u32, u32, u32)| {
             let [from, to] = [lower, upper].map(|rack| cabinets[rack as usize].at);
-            self.distances.length(from, to) * Metres::from(cables)
+            self.distances.length(from, to) * LengthSum::from(cables)
         };
         links.pairs.iter().map(length).sum()
     }

@@ -9,9 +9,9 @@ use super::super::{Floor, standard_length};
 
 /// A sum of cable lengths: first the standard lengths to order, then the lengths along trays. Both are in
 /// millimetres.
-pub(super) type Metres = i128;
+pub(super) type LengthSum = i128;
 
-/// Position of the standard length in [`Metres`].
+/// Position of the standard length in [`LengthSum`].
 const STANDARD: u32 = 64;
 
 /// Lengths are rounded with a table in steps of this many millimetres. Every standard length is a multiple.
@@ -95,7 +95,7 @@ impl Distances {
     }
 
     /// Returns the length of a cable.
-    pub(super) fn length(&self, from: usize, to: usize) -> Metres {
+    pub(super) fn length(&self, from: usize, to: usize) -> LengthSum {
         let raw = self.along_trays(from, to);
         let standard = self.standard[raw.div_ceil(STEP) as usize];
         (i128::from(standard) << STANDARD) + i128::from(raw)

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use super::super::Floor;
 use super::Cabinet;
 use super::assign::fits_rack;
-use super::distance::{Distances, Metres};
+use super::distance::{Distances, LengthSum};
 use super::links::{Neighbors, RackLinks};
 
 /// Maximum number of sums in memory.
@@ -18,7 +18,7 @@ const SUMS_MAX: usize = 4_000_000;
 
 /// Sums of the cable lengths of racks with equal neighbours, for each position.
 struct Attraction {
-    at: Vec<Metres>,
+    at: Vec<LengthSum>,
 }
 
 struct Search<'a> {
@@ -95,9 +95,9 @@ impl Search<'_> {
         sides.sort_unstable_by_key(|(_, id)| *id);
         self.watchers = vec![Vec::new(); self.cabinets.len()];
         for (side, id) in sides {
-            let sum = |at: usize| -> Metres {
+            let sum = |at: usize| -> LengthSum {
                 let length = |(rack, cables): &(u32, u32)| {
-                    self.distances.length(at, self.cabinets[*rack as usize].at) * Metres::from(*cables)
+                    self.distances.length(at, self.cabinets[*rack as usize].at) * LengthSum::from(*cables)
                 };
                 side.iter().map(length).sum()
             };
@@ -110,7 +110,7 @@ impl Search<'_> {
     }
 
     /// Returns the length of a rack's cables if it were at a position.
-    fn sum(&self, rack: usize, at: usize) -> Metres {
+    fn sum(&self, rack: usize, at: usize) -> LengthSum {
         let [lower, upper] = self.of_rack[rack];
         self.attractions[lower].at[at] + self.attractions[upper].at[at]
     }
@@ -143,7 +143,7 @@ impl Search<'_> {
     fn best_swap(&self, rack: usize) -> Option<usize> {
         let from = self.cabinets[rack].at;
         let here = self.sum(rack, from);
-        let mut best: Option<(Metres, usize)> = None;
+        let mut best: Option<(LengthSum, usize)> = None;
         for to in 0..self.floor.racks.len() {
             // One of the two racks must gain. If it is the other one, its own turn finds the swap.
             let gain = here - self.sum(rack, to);
@@ -165,21 +165,21 @@ impl Search<'_> {
     }
 
     /// Returns the part of the gain of both racks that is wrong, because cables between them keep their length.
-    fn common(&self, a: usize, b: usize) -> Metres {
+    fn common(&self, a: usize, b: usize) -> LengthSum {
         let cables = self.links.cables(a, b) + self.links.cables(b, a);
         if cables == 0 {
             return 0;
         }
         let (from, to) = (self.cabinets[a].at, self.cabinets[b].at);
         let length = |x, y| self.distances.length(x, y);
-        Metres::from(cables) * (2 * length(from, to) - length(from, from) - length(to, to))
+        LengthSum::from(cables) * (2 * length(from, to) - length(from, from) - length(to, to))
     }
 
     /// Moves a rack, and updates the sums of its neighbours.
     fn move_rack(&mut self, rack: usize, to: usize, work: &mut u64) {
         let from = std::mem::replace(&mut self.cabinets[rack].at, to);
         for (id, cables) in &self.watchers[rack] {
-            let cables = Metres::from(*cables);
+            let cables = LengthSum::from(*cables);
             for (at, sum) in self.attractions[*id].at.iter_mut().enumerate() {
                 *sum += cables * (self.distances.length(at, to) - self.distances.length(at, from));
             }
