@@ -279,7 +279,7 @@ fn presets_are_the_tables_of_their_hwskus() {
     }
     assert!(unstated.is_empty(), "closc's value, then that of the hwsku: {unstated:#?}");
     let stale = stated.iter().filter(|row| !row.was_met).map(|row| (&row.hwskus, &row.settings));
-    assert_eq!(stale.collect::<Vec<_>>(), [], "rows of {LANGUAGE} that are no difference");
+    assert_eq!(stale.collect::<Vec<_>>(), [], "rows of {LANGUAGE} without a difference");
     eprintln!("{equal} settings of {} hwskus equal, {} rows of differences", NAMED.len(), stated.len());
     assert!(equal > 1_200, "{equal}");
 }

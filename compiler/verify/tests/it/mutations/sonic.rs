@@ -148,7 +148,7 @@ pub(crate) const ISOLATION: &[Mutation] = &[
     ("a port is isolated twice", Isolated, T0, Set(&["ACL_TABLE", "LINK_ISOLATION_TABLE", "ports"], r#"["Ethernet257","Ethernet257"]"#), "V0306"),
     ("a port that is not there is isolated", Isolated, T0, Set(&["ACL_TABLE", "LINK_ISOLATION_TABLE", "ports"], r#"["Ethernet257","Ethernet9"]"#), "V0103"),
     ("a list of ports is empty", Isolated, "switches/p1-t0-001/config_db.json", Set(&["ACL_TABLE", "LINK_ISOLATION_TABLE", "ports"], "[]"), "V0306"),
-    ("ports are no list", Isolated, T0, Set(&["ACL_TABLE", "LINK_ISOLATION_TABLE", "ports"], r#""Ethernet257""#), "V0306"),
+    ("ports are not a list", Isolated, T0, Set(&["ACL_TABLE", "LINK_ISOLATION_TABLE", "ports"], r#""Ethernet257""#), "V0306"),
     ("one end of a cable is isolated", Isolated, "switches/p0-t1-002/config_db.json", Unset(&["ACL_TABLE", "LINK_ISOLATION_TABLE", "ports"]), "V0306"),
     ("no list of isolated ports", Isolated, T1, Unset(&["ACL_TABLE"]), "V0306"),
     ("no rules for isolated ports", Isolated, T0, Unset(&["ACL_RULE"]), "V0306"),
