@@ -27,7 +27,7 @@ use crate::intent::{Hop, Peer, PortIntent, Route, Target};
 use crate::plan::Plan;
 use capacity::{Capacities, Scope, in_order};
 use fraction::{NOTHING, WHOLE};
-use weights::{GroupCapacity, Share};
+use weights::{GroupCapacity, Share, Weighting};
 
 /// Returns the routes of a switch.
 pub(crate) fn routes(plan: &Plan, switch: Switch, ports: &[PortIntent]) -> Vec<Route> {
@@ -77,7 +77,7 @@ struct Groups<'a> {
 /// Next hops of the switches of a plane: cables with the weights of their next-hop groups, without pins.
 ///
 /// With `ecmp-static` these are the weights of the routes. BGP computes weights at run time from link bandwidths; the
-/// same capacities model that.
+/// same capacities model that. A switch whose system or neighbours lack bandwidths divides traffic equally.
 pub struct NextHops<'a> {
     groups: Groups<'a>,
 }
@@ -155,11 +155,13 @@ impl NextHops<'_> {
 /// Returns the group capabilities of a switch.
 fn group_capacity(plan: &Plan, switch: Switch) -> GroupCapacity {
     let (_, os) = plan.topology().hardware(switch);
-    let weighs = match plan.topology().routing {
-        Routing::BgpUnnumbered => true,
-        Routing::EcmpStatic | Routing::Srv6Static => weighs(os),
+    let weighting = match plan.topology().routing {
+        Routing::BgpUnnumbered if os.renders(Capability::Bandwidths) => Weighting::Capacity,
+        Routing::BgpUnnumbered => Weighting::Equal,
+        Routing::EcmpStatic | Routing::Srv6Static if weighs(os) => Weighting::Capacity,
+        Routing::EcmpStatic | Routing::Srv6Static => Weighting::Selected,
     };
-    GroupCapacity { width: u64::from(width(plan, switch)), weighs }
+    GroupCapacity { width: u64::from(width(plan, switch)), weighting }
 }
 
 /// Returns the maximum number of members of a group, which is that of the platform. If that number is assumed and the
@@ -290,7 +292,15 @@ impl<'a> Groups<'a> {
         let shares: Vec<Share> = found.iter().map(|(share, ..)| *share).collect();
         let cable_of: BTreeMap<usize, Link> =
             found.iter().map(|(share, _, link)| (share.port, *link)).collect();
-        weights::hops(&shares, self.capacity).into_iter().map(|hop| (cable_of[&hop.port], hop)).collect()
+        let mut capacity = self.capacity;
+        // A switch weights paths only if it knows the bandwidth of each.
+        let announces = |switch: Switch| self.plan.os(switch).renders(Capability::Bandwidths);
+        if self.plan.topology().routing.speaks_bgp()
+            && !found.iter().all(|(_, neighbour, _)| announces(*neighbour))
+        {
+            capacity.weighting = Weighting::Equal;
+        }
+        weights::hops(&shares, capacity).into_iter().map(|hop| (cable_of[&hop.port], hop)).collect()
     }
 
     /// Returns the remaining capacity over each usable cable, with its neighbour, in port order.

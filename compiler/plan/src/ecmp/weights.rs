@@ -27,8 +27,19 @@ pub(crate) struct Share {
 pub(crate) struct GroupCapacity {
     /// Maximum sum of the weights of a group.
     pub(crate) width: u64,
-    /// Whether members can have different weights.
-    pub(crate) weighs: bool,
+    /// Division of traffic among the members of the group.
+    pub(crate) weighting: Weighting,
+}
+
+/// The way in which a group divides traffic among its members.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Weighting {
+    /// By the remaining capacity of each.
+    Capacity,
+    /// Equally among those that closc selects.
+    Selected,
+    /// Equally among all that have capacity.
+    Equal,
 }
 
 /// Returns the hops of a group.
@@ -38,8 +49,10 @@ pub(crate) fn hops(shares: &[Share], room: GroupCapacity) -> Vec<Hop> {
         (share.port, share.remaining.numer() * (scale / (share.remaining.denom() * share.cables.max(1))))
     };
     let mut ways: Vec<(usize, u64)> = shares.iter().map(scaled).filter(|(_, weight)| *weight > 0).collect();
-    if !room.weighs {
-        ways = equal(ways);
+    match room.weighting {
+        Weighting::Capacity => {}
+        Weighting::Selected => ways = equal(ways),
+        Weighting::Equal => ways.iter_mut().for_each(|(_, weight)| *weight = 1),
     }
     let divisor = ways.iter().map(|(_, weight)| *weight).fold(0, gcd).max(1);
     for (_, weight) in &mut ways {
@@ -91,7 +104,7 @@ fn fit(ways: &mut [(usize, u64)], width: u64) {
 mod tests {
     use super::*;
 
-    const WIDE: GroupCapacity = GroupCapacity { width: 256, weighs: true };
+    const WIDE: GroupCapacity = GroupCapacity { width: 256, weighting: Weighting::Capacity };
 
     /// Returns port and weight of each hop. Each candidate is given as twelfths of the capacity and a number of
     /// cables.
@@ -127,7 +140,7 @@ mod tests {
     /// Without weights, a neighbour with half the capacity is used only if the group carries more with it.
     #[test]
     fn without_weights_the_best_equal_set_is_taken() {
-        let equal = GroupCapacity { weighs: false, ..WIDE };
+        let equal = GroupCapacity { weighting: Weighting::Selected, ..WIDE };
         // 3 x 2 carries 6, 4 x 1 carries 4.
         assert_eq!(weights(&[(2, 1), (2, 1), (1, 1), (2, 1)], equal), [(0, 1), (1, 1), (3, 1)]);
         // 2 x 2 carries as much as 4 x 1, but loads its members twice as much.
@@ -136,9 +149,16 @@ mod tests {
         assert_eq!(weights(&[(4, 1), (3, 1), (3, 1), (3, 1)], equal).len(), 4);
     }
 
+    /// BGP without bandwidths uses every path, also one with little capacity.
+    #[test]
+    fn equal_shares_go_to_every_path_with_capacity() {
+        let all = GroupCapacity { weighting: Weighting::Equal, ..WIDE };
+        assert_eq!(weights(&[(6, 1), (1, 1), (0, 1), (6, 1)], all), [(0, 1), (1, 1), (3, 1)]);
+    }
+
     #[test]
     fn weights_fit_the_group() {
-        let narrow = GroupCapacity { width: 8, weighs: true };
+        let narrow = GroupCapacity { width: 8, weighting: Weighting::Capacity };
         let fitted = weights(&[(12, 1), (11, 1), (6, 1)], narrow);
         assert_eq!(fitted, [(0, 3), (1, 3), (2, 2)]);
         // Exactly as many candidates as members: each keeps one.

@@ -264,3 +264,23 @@ fn by_itself_the_fabric_follows_the_weights_of_the_plan() {
         report.methods[1].tiers.iter().find(|tier| tier.tier == "T1 to T0").expect("there are uplinks");
     close(down.figures.max, 0.45);
 }
+
+/// With BGP, switches of EOS announce no bandwidths (W0906), so a T1 that lost one of two cables keeps its share.
+#[test]
+fn bgp_without_bandwidths_has_equal_shares() {
+    let yaml = "fabric: equal\nplanes: 1\nrouting: bgp-unnumbered\nqos: none\nhosts: { groups: 3, per_group: 2, nic: { \
+                speed: 200G, lanes: 2 } }\ntiers:\n  t0: { platform: th5-256x200g, os: sonic, up: 4, parallel: 2 }\n  t1: { \
+                platform: th5-256x200g, os: sonic }\nexceptions: { absent: [ p0-t0-002--p0-t1-001 ] }\nwarnings: { \
+                W0901: allow, W0906: allow, W0203: allow, W0302: allow, W0301: allow }\n";
+    let busiest = |os: &str, tier: &str| {
+        let plan = plan(&yaml.replace("os: sonic", &format!("os: {os}")));
+        let report = place(&plan, "group-0001,group-0002,90\n").report(&plan, &[]);
+        let tier = report.methods[1].tiers.iter().find(|row| row.tier == tier).expect("there are uplinks");
+        tier.figures.max
+    };
+    // A third of 90 Gb/s goes to the T1 with one cable if switches announce bandwidths, and half if they do not.
+    let [weighted, equal] = ["sonic", "eos"].map(|os| [busiest(os, "T0 to T1"), busiest(os, "T1 to T0")]);
+    close(weighted[1] / weighted[0], 1.0);
+    close(equal[1] / equal[0], 2.0);
+    close(equal[1] / weighted[1], 1.5);
+}
