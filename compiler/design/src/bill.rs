@@ -51,7 +51,7 @@ impl Design<'_> {
     /// Returns the names and counts of the items. A switch that is used in two tiers is included twice.
     pub(crate) fn items(&self) -> impl Iterator<Item = (&str, u64)> {
         let tiers = self.tiers().map(|tier| (tier.platform.id.as_str(), u64::from(tier.switches)));
-        let nic_ports = u64::from(self.places()) * u64::from(self.planes);
+        let nic_ports = self.nic_cables();
         let others = [(NIC_CABLES, nic_ports), (FABRIC_CABLES, self.cables()), (MODULES, self.modules())];
         tiers.chain(others.into_iter().filter(|(_, count)| *count > 0))
     }

@@ -9,7 +9,7 @@ use closc_qos::units::Speed;
 use smol_str::SmolStr;
 
 use crate::design::{Design, links};
-use crate::need::{Ratio, Requirements};
+use crate::need::{LossShare, Ratio, Requirements};
 use crate::rows::T2S_MIN;
 use crate::space::{T1S_MIN, has_needless_third};
 
@@ -47,11 +47,11 @@ pub(crate) enum Breach {
     #[error("its T0s have {0} bandwidth down to up, and `--oversubscription` is {1}")]
     Oversubscription(Ratio, Ratio),
     /// Too much loss if a T0 fails.
-    #[error("a failed T0 costs a NIC more than the {0} % of `--fail`")]
-    T0Loss(u8),
+    #[error("a failed T0 costs a NIC more than the {0} of `--fail`")]
+    T0Loss(LossShare),
     /// Too much loss if a T1 fails.
-    #[error("a failed T1 costs a NIC more than the {0} % of `--fail`")]
-    T1Loss(u8),
+    #[error("a failed T1 costs a NIC more than the {0} of `--fail`")]
+    T1Loss(LossShare),
     /// Too little room for growth.
     #[error("it holds {} NICs without moving a cable, and `--grow-to` is {}", number(u64::from(*.0)), number(u64::from(*.1)))]
     Growth(u32, u32),
@@ -83,7 +83,7 @@ fn find_breaches(need: &Requirements, design: &Design<'_>) -> Vec<Breach> {
         found.push(Breach::Oversubscription(ratio, limits.oversubscription));
     }
     let planes = u32::from(design.planes);
-    let exceeds = |most: &u8, parts: u32| 100 > u32::from(*most) * parts;
+    let exceeds = |most: &LossShare, parts: u32| parts < most.min_parts();
     found.extend(limits.t0_loss.filter(|most| exceeds(most, planes)).map(Breach::T0Loss));
     let t1_loss = limits.t1_loss.filter(|_| design.has_t1());
     found.extend(t1_loss.filter(|most| exceeds(most, planes * design.t1s())).map(Breach::T1Loss));

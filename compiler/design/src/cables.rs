@@ -72,19 +72,25 @@ pub fn module_medium(medium: &str, lanes: u8, lane: Speed) -> &str {
 
 impl Design<'_> {
     /// Returns the cables of the design's file. Cables to NICs are of the first copper medium whose reach is
-    /// sufficient at the lane speed.
+    /// sufficient at the lane speed, otherwise optical.
     pub fn media(&self) -> Media<'static> {
         if self.tiers().any(|tier| tier.platform.is_software()) {
             return Media::VIRTUAL;
         }
-        let usual = Media::DEFAULT.nic_t0;
+        let length = self.nic_cable;
         let (t0, planes) = (&self.t0, self.planes.into());
         let lanes = Lanes::of_nic(t0.down.breakout, t0.platform.panel.lanes, planes);
         let reaches = |word: &&str| {
             let reach = Medium::find(word).and_then(|medium| medium.reach(lanes?));
-            reach.is_none_or(|reach| reach.length >= usual.length)
+            reach.is_none_or(|reach| reach.length >= length)
         };
-        let medium = COPPER.into_iter().find(reaches).unwrap_or(usual.medium);
+        let nic_port = || {
+            let per_port = (self.nic_lanes() / u32::from(self.planes.max(1))).max(1);
+            PortLanes::of(self.port_speed, per_port)
+        };
+        let t0_port = || PortLanes::of_port(t0.platform, t0.down.breakout);
+        let copper = COPPER.into_iter().find(reaches);
+        let medium = copper.unwrap_or_else(|| optical_medium([nic_port(), t0_port()]));
         let optic = |lower: &Tier<'_>, upper: Option<&Tier<'_>>| {
             let ports = [(lower, lower.up?), (upper?, upper?.down)];
             Some(optical_medium(ports.map(|(tier, side)| PortLanes::of_port(tier.platform, side.breakout))))
@@ -96,10 +102,15 @@ impl Design<'_> {
         let t0_t1 = optic(&self.t0, self.has_t1().then_some(&self.t1));
         let t1_t2 = optic(&self.t1, self.third.as_ref().map(|third| &third.tier));
         Media {
-            nic_t0: CableKind { medium, ..usual },
+            nic_t0: CableKind { medium, length },
             t0_t1: kind(Media::DEFAULT.t0_t1, t0_t1),
             t1_t2: kind(Media::DEFAULT.t1_t2, t1_t2),
         }
+    }
+
+    /// Returns the number of cables to NICs. Free places have none.
+    pub fn nic_cables(&self) -> u64 {
+        u64::from(self.nics) * u64::from(self.planes)
     }
 
     /// Returns the cables by kind: the ends as named in fabric files, the kind, and the number of cables.
@@ -107,12 +118,11 @@ impl Design<'_> {
         &self,
         media: &Media<'m>,
     ) -> impl Iterator<Item = (&'static str, CableKind<'m>, u64)> + use<'m> {
-        let nics = u64::from(self.places()) * u64::from(self.planes);
         let above = |switches: u32, up: Option<Side>| {
             u64::from(switches) * up.map_or(0, |side| u64::from(side.count))
         };
         let all = [
-            ("nic-t0", media.nic_t0, nics),
+            ("nic-t0", media.nic_t0, self.nic_cables()),
             ("t0-t1", media.t0_t1, above(self.t0.switches, self.t0.up)),
             ("t1-t2", media.t1_t2, above(self.t1.switches, self.t1.up)),
         ];

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use closc_artefacts::Routing;
 use closc_platform::{Breakout, GroupWidth, Limit, Os, Platform, SplitCages};
-use closc_qos::units::Speed;
+use closc_qos::units::{Length, Speed};
 
-use crate::need::Ratio;
+use crate::need::{Ratio, WHOLE};
 
 /// Ports of a switch in one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,6 +123,10 @@ pub struct Design<'a> {
     pub routing: Routing,
     /// Operating system of all switches.
     pub os: Os,
+    /// NICs; other places stay free.
+    pub nics: u32,
+    /// Length of the longest cable between a NIC and a T0.
+    pub nic_cable: Length,
     /// T0s in a plane and zone. A plane by NIC is a zone.
     pub groups: u32,
     /// T0s of a unit in a plane and zone: one per rail. T0s are added unit by unit.
@@ -151,9 +155,6 @@ fn has_assumed_neighbours(tier: &Tier<'_>) -> bool {
     let limits = &tier.platform.limits;
     tier.down.count + links(tier) > limits.neighbours && limits.assumption(Limit::Neighbours).is_some()
 }
-
-/// The full bandwidth of a NIC, in millionths. Losses use the same unit.
-pub(crate) const WHOLE: u32 = 1_000_000;
 
 impl<'a> Design<'a> {
     /// Returns the tiers, the lowest first.

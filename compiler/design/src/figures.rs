@@ -5,7 +5,8 @@
 
 use smol_str::SmolStr;
 
-use crate::design::{Design, Side, Tier, WHOLE};
+use crate::design::{Design, Side, Tier};
+use crate::need::WHOLE;
 
 /// Height of a usual rack, in rack units.
 pub const RACK_UNITS: u64 = 42;

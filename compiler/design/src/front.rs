@@ -370,9 +370,10 @@ fn is_judged_like(design: &Design<'_>, other: &Design<'_>) -> bool {
         && design.is_conditional() == other.is_conditional()
 }
 
-/// Returns the complexity of a design: kinds of switches, deviation from the usual number of NIC lanes,
-/// places for NICs, and empty cages.
-fn plain(design: &Design<'_>) -> (usize, u32, u32, u64) {
+/// Returns the complexity of a design: tiers of routers with deep buffers, kinds of switches, deviation from the usual
+/// number of NIC lanes, places for NICs, and empty cages.
+fn plain(design: &Design<'_>) -> (usize, usize, u32, u32, u64) {
+    let deep = design.tiers().filter(|tier| tier.platform.has_deep_buffer()).count();
     let mut kinds: Vec<&str> = design.tiers().map(|tier| tier.platform.hardware()).collect();
     kinds.sort_unstable();
     kinds.dedup();
@@ -381,7 +382,7 @@ fn plain(design: &Design<'_>) -> (usize, u32, u32, u64) {
         u64::from(all - used) * u64::from(tier.switches)
     });
     let lanes = design.nic_lanes().abs_diff(design.usual_nic_lanes());
-    (kinds.len(), lanes, design.places(), unused.sum())
+    (deep, kinds.len(), lanes, design.places(), unused.sum())
 }
 
 /// Number by which a front is ordered.
@@ -393,17 +394,36 @@ pub struct Order {
     pub is_of_last_stage: bool,
 }
 
+/// Sort key of a measure. The smallest is first.
+type Key = [u64; 5];
+
 impl Order {
-    fn key(self, measure: &Measure) -> (u64, u64) {
-        let first = self.objective.of(measure);
-        (if self.is_of_last_stage { self.objective.of_last_stage(measure) } else { first }, first)
+    fn number(self, measure: &Measure) -> u64 {
+        if self.is_of_last_stage { self.objective.of_last_stage(measure) } else { self.objective.of(measure) }
+    }
+
+    /// Returns the sort key, given the least number of all designs within limits.
+    fn key(self, measure: &Measure, least: u64) -> Key {
+        let number = self.number(measure);
+        if self.objective == Objective::Balanced && number <= least + least / BALANCED_PART {
+            let last = measure.last_stage();
+            let switches = if self.is_of_last_stage { last.switches } else { measure.switches };
+            return [0, switches.into(), measure.cables, measure.modules, number];
+        }
+        [1, number, self.objective.of(measure), 0, 0]
     }
 }
+
+/// With [`Objective::Balanced`], designs have at most this part of the least bandwidth in addition: a tenth. Vendors sell
+/// ports in boxes of 12.8 to 102.4 Tb/s, and a smaller difference does not justify more switches.
+const BALANCED_PART: u64 = 10;
 
 /// Orders a front: the best by the objective, then the best by each measure, then all others by the
 /// objective. Designs that exceed a limit come after all designs within limits, in the same order.
 pub fn order<'a>(front: &mut Front<'a>, order: Order, exceeds: impl Fn(&FrontDesign<'a>) -> bool) {
-    let by_objective = |found: &FrontDesign<'_>| (order.key(&found.measure), found.measure.clone());
+    let within = || front.iter().filter(|found| !exceeds(found));
+    let least = within().map(|found| order.number(&found.measure)).min().unwrap_or_default();
+    let by_objective = |found: &FrontDesign<'_>| (order.key(&found.measure, least), found.measure.clone());
     front.sort_by_cached_key(by_objective);
     let mut leads: Vec<Measure> = Vec::new();
     for exceeding in [false, true] {
@@ -412,7 +432,7 @@ pub fn order<'a>(front: &mut Front<'a>, order: Order, exceeds: impl Fn(&FrontDes
         leads.extend(measures().next().cloned());
         for objective in Objective::ALL {
             let other = Order { objective, ..order };
-            leads.extend(measures().min_by_key(|measure| other.key(measure)).cloned());
+            leads.extend(measures().min_by_key(|measure| other.key(measure, 0)).cloned());
         }
     }
     front.sort_by_cached_key(|found| (exceeds(found), !leads.contains(&found.measure), by_objective(found)));

@@ -38,7 +38,7 @@ pub use file::{ASSUMED, text};
 pub use front::{Candidates, Front, FrontDesign, MergedFront, Order, Verdict, order};
 pub use lanes::{CableEnds, Lanes, crossed_copper};
 pub use measure::{Criteria, Floor, Measure, MeasureError, Objective, StageMeasure};
-pub use need::{Limits, Ratio, Requirements};
+pub use need::{Limits, LossShare, Ratio, Requirements};
 pub use optics::{is_assembly, module_watts};
 pub use power::Power;
 pub use prices::Prices;

@@ -4,8 +4,8 @@
 //! prices, cost has no effect.
 
 use crate::cables::Media;
-use crate::design::{Design, WHOLE};
-use crate::need::Requirements;
+use crate::design::Design;
+use crate::need::{Requirements, WHOLE};
 use crate::prices::Prices;
 
 /// Numbers of a design. For each of them, less is better.
@@ -239,6 +239,8 @@ pub(crate) fn hops(tiers: usize) -> u8 {
 /// The number by which designs are ordered first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Objective {
+    /// Switches, among designs with little more than the least bandwidth of all switches.
+    Balanced,
     /// The sum of prices from a file.
     Cost,
     /// Switches.
@@ -254,7 +256,7 @@ pub enum Objective {
 }
 
 impl Objective {
-    /// Every objective.
+    /// Every objective of a single number.
     pub const ALL: [Objective; 6] = [
         Objective::Cost,
         Objective::Switches,
@@ -269,7 +271,7 @@ impl Objective {
         match self {
             Objective::Cost => measure.cost,
             Objective::Switches => measure.switches.into(),
-            Objective::Capacity => measure.capacity,
+            Objective::Balanced | Objective::Capacity => measure.capacity,
             Objective::Cables => measure.cables,
             Objective::Resilience => measure.t0_loss.into(),
             Objective::Power => measure.power,
@@ -282,7 +284,7 @@ impl Objective {
         match self {
             Objective::Cost => last.cost,
             Objective::Switches => last.switches.into(),
-            Objective::Capacity => last.capacity,
+            Objective::Balanced | Objective::Capacity => last.capacity,
             Objective::Cables => measure.cables,
             Objective::Resilience => measure.t0_loss.into(),
             Objective::Power => last.power,

@@ -4,11 +4,15 @@
 //! fabric. The search covers all structures that it permits.
 
 use std::fmt;
+use std::num::NonZeroU32;
 use std::str::FromStr;
 
 use closc_artefacts::Routing;
 use closc_platform::{Os, Platform};
-use closc_qos::units::Speed;
+use closc_qos::units::{Length, Speed};
+
+/// The full bandwidth of a NIC, in millionths. Losses use the same unit.
+pub(crate) const WHOLE: u32 = 1_000_000;
 
 /// The requirements that a fabric must meet.
 #[derive(Debug, Clone)]
@@ -40,6 +44,8 @@ pub struct Requirements {
     pub vendors: Vec<String>,
     /// Numbers of NICs of the stages between the first one and `limits.grow_to`, in ascending order.
     pub middle_stages: Vec<u32>,
+    /// Length of the longest cable between a NIC and a T0.
+    pub nic_cable: Length,
     /// Limits that a design must meet.
     pub limits: Limits,
 }
@@ -98,12 +104,47 @@ impl Requirements {
 pub struct Limits {
     /// Maximum ratio of bandwidth down to bandwidth up of a T0.
     pub oversubscription: Ratio,
-    /// Maximum share of a NIC's bandwidth lost when a T0 fails, in percent.
-    pub t0_loss: Option<u8>,
-    /// Maximum share of a NIC's bandwidth lost when a T1 fails, in percent.
-    pub t1_loss: Option<u8>,
+    /// Maximum share of a NIC's bandwidth lost when a T0 fails.
+    pub t0_loss: Option<LossShare>,
+    /// Maximum share of a NIC's bandwidth lost when a T1 fails.
+    pub t1_loss: Option<LossShare>,
     /// Number of NICs to which the design must be able to grow without moving a cable that is already plugged in.
     pub grow_to: Option<u32>,
+}
+
+/// A share of a NIC's bandwidth, above 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LossShare {
+    /// In millionths.
+    millionths: NonZeroU32,
+}
+
+impl LossShare {
+    /// Returns a share from its millionths; `None` if it is 0 or more than the whole.
+    pub fn from_millionths(millionths: u32) -> Option<Self> {
+        let millionths = NonZeroU32::new(millionths).filter(|share| share.get() <= WHOLE)?;
+        Some(LossShare { millionths })
+    }
+
+    /// Returns the share in millionths.
+    pub fn millionths(self) -> u32 {
+        self.millionths.get()
+    }
+
+    /// Returns the minimum number of equal parts of which none exceeds the share.
+    pub(crate) fn min_parts(self) -> u32 {
+        WHOLE.div_ceil(self.millionths.get())
+    }
+}
+
+impl fmt::Display for LossShare {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let share = self.millionths.get();
+        let decimals = format!("{:04}", share % 10_000);
+        let decimals = decimals.trim_end_matches('0');
+        let point = if decimals.is_empty() { "" } else { "." };
+        write!(f, "{}{point}{decimals}%", share / 10_000)
+    }
 }
 
 /// A ratio of bandwidths, down to up, in lowest terms.

@@ -142,7 +142,7 @@ impl<'a> Design<'a> {
         let lanes = u8::try_from(self.nic_lanes()).unwrap_or(u8::MAX);
         let mbps = u64::from(self.port_speed.mbps()) * u64::from(self.planes) / u64::from(lanes.max(1));
         let lane = u32::try_from(mbps).ok().and_then(Speed::from_mbps).unwrap_or(self.port_speed);
-        power.add_module(media.nic_t0.medium, lanes, lane, self.places().into());
+        power.add_module(media.nic_t0.medium, lanes, lane, self.nics.into());
         power.add_modules(&self.t0, Some(self.t0.down), media.nic_t0.medium);
         power.add_modules(&self.t0, self.t0.up, media.t0_t1.medium);
         power.add_modules(&self.t1, self.has_t1().then_some(self.t1.down), media.t0_t1.medium);

@@ -9,7 +9,7 @@ use closc_artefacts::Routing;
 use closc_platform::{Catalogue, Os, Platform};
 use closc_qos::units::Speed;
 
-use crate::need::Requirements;
+use crate::need::{LossShare, Requirements, WHOLE};
 use crate::panel::{Model, accepts};
 
 /// Reason why the search did not find any design.
@@ -223,10 +223,9 @@ const PLANES_MAX: u32 = 16;
 /// Returns the message for a limit on the failure of a T0 that cannot be met.
 fn fail(least: u32, next: Option<u16>) -> String {
     if least > PLANES_MAX {
-        let percent = 100_u32.div_ceil(PLANES_MAX);
-        return format!(
-            "`--fail` needs {least} planes, and a fabric has at most {PLANES_MAX}: allow `t0<={percent}%`"
-        );
+        let share = LossShare::from_millionths(WHOLE.div_ceil(PLANES_MAX));
+        let allow = share.map_or(String::new(), |share| format!(": allow `t0<={share}`"));
+        return format!("`--fail` needs {least} planes, and a fabric has at most {PLANES_MAX}{allow}");
     }
     let next = next.map_or_else(
         || "no switch has the ports of so many planes".to_owned(),

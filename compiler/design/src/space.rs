@@ -16,7 +16,7 @@ use closc_qos::units::Speed;
 
 use crate::design::{Design, Side, ThirdTier, Tier};
 use crate::measure::Floor;
-use crate::need::{Limits, Requirements};
+use crate::need::{Limits, LossShare, Requirements};
 use crate::panel::{Model, Panel, accepts, panels};
 use crate::search_error::{self, SearchError};
 
@@ -204,7 +204,7 @@ fn speeds(need: &Requirements, models: &[Model<'_>]) -> Result<Vec<(u16, Speed)>
     if speeds.is_empty() {
         return Err(SearchError::Speed(need.speed));
     }
-    let least = need.limits.t0_loss.map_or(1, |most| 100_u32.div_ceil(u32::from(most).max(1)));
+    let least = need.limits.t0_loss.map_or(1, LossShare::min_parts);
     let keep: Vec<(u16, Speed)> =
         speeds.into_iter().filter(|(planes, _)| u32::from(*planes) >= least).collect();
     if keep.is_empty() { Err(SearchError::planes(need, models, least)) } else { Ok(keep) }
@@ -447,6 +447,8 @@ impl SearchPart<'_> {
             port_speed: self.speed,
             routing: self.routing,
             os: self.os,
+            nics: self.need.nics,
+            nic_cable: self.need.nic_cable,
             groups: base.groups,
             unit: u32::from(self.need.rails) / self.by_nic,
             per_group: base.per_group,
@@ -482,7 +484,7 @@ impl SearchPart<'_> {
     /// on links. `panels` are those of its T0s, T1s and T2s.
     pub(crate) fn keeps(self, design: &Design<'_>, panels: [Option<&Panel<'_>>; 3]) -> bool {
         let limits = &self.need.limits;
-        let loses = |most: u8| 100 <= u32::from(most) * u32::from(self.planes) * design.t1s();
+        let loses = |most: LossShare| most.min_parts() <= u32::from(self.planes) * design.t1s();
         let grows = limits.grow_to.is_none_or(|nics| nics <= design.largest());
         let links = |tier: &Tier<'_>| tier.up.map_or(0, |up| up.count);
         let to_zone = design.third.as_ref().map_or(0, |third| third.ports_per_zone);

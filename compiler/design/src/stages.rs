@@ -12,7 +12,7 @@ impl<'a> Design<'a> {
     /// more zones under the T2s. Returns `None` if these switches have too few ports.
     #[must_use]
     pub fn grow(&self, nics: u32, need: &Requirements) -> Option<Design<'a>> {
-        let mut grown = self.clone();
+        let mut grown = Design { nics, ..self.clone() };
         let planes = u32::from(self.planes);
         match &self.third {
             None if !self.has_t1() => {

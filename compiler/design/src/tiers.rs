@@ -10,6 +10,7 @@ use closc_topology::BANDWIDTH_CABLES_MAX;
 
 use crate::design::{Design, Side, ThirdTier, Tier};
 use crate::measure::Floor;
+use crate::need::LossShare;
 use crate::panel::Panel;
 use crate::rows::{LinkSupport, T2Rows, ZoneCounts};
 use crate::space::{Base, RecordingSieve, SearchPart, T1S_MIN, Zones, holds_all_t0s};
@@ -112,8 +113,8 @@ impl SearchPart<'_> {
     /// Returns the minimum number of T1s in a plane and zone: two, or more if the limit on T1 failures
     /// requires it.
     pub(crate) fn t1s_min(self) -> u32 {
-        let parts = |most: u8| 100_u32.div_ceil(u32::from(most).max(1) * u32::from(self.planes));
-        self.need.limits.t1_loss.map_or(T1S_MIN, |most| parts(most).max(T1S_MIN))
+        let t1s = |most: LossShare| most.min_parts().div_ceil(self.planes.into());
+        self.need.limits.t1_loss.map_or(T1S_MIN, |most| t1s(most).max(T1S_MIN))
     }
 
     /// Returns the number of uplinks that the ratio and the minimum number of T1s require.

@@ -8,10 +8,11 @@ use std::convert::Infallible;
 
 use closc_artefacts::Routing;
 use closc_design::{
-    Candidates, Criteria, Design, Floor, FrontDesign, Limits, Measure, Prices, Ratio, Requirements, Sieve,
-    StageMeasure, Tier, Verdict, sample, space,
+    Candidates, Criteria, Design, Floor, FrontDesign, Limits, LossShare, Measure, Prices, Ratio,
+    Requirements, Sieve, StageMeasure, Tier, Verdict, sample, space,
 };
 use closc_platform::{Breakout, Catalogue, Limit, Os, Platform};
+use closc_qos::units::Length;
 use proptest::prelude::*;
 
 /// Switches in the loops. Each supports any two of its breakouts under its operating system. The third is the
@@ -92,9 +93,14 @@ fn paths_max(need: &Requirements) -> u64 {
     if need.operating_systems == [Os::Nvue] { u64::from(u32::MAX) / 125_000 } else { u64::MAX }
 }
 
+/// Returns a share of some percent.
+fn percent(percent: u32) -> LossShare {
+    LossShare::from_millionths(percent * 10_000).expect("1 to 100 percent")
+}
+
 /// Returns whether a failed T1 costs a NIC no more than the limit.
 fn keeps_loss(need: &Requirements, planes: u16, t1s: u64) -> bool {
-    need.limits.t1_loss.is_none_or(|most| u64::from(most) * u64::from(planes) * t1s >= 100)
+    need.limits.t1_loss.is_none_or(|most| u64::from(most.millionths()) * u64::from(planes) * t1s >= 1_000_000)
 }
 
 /// Returns every single-tier fabric: one switch per plane, with all NICs on it.
@@ -342,6 +348,7 @@ fn need(boxes: &[&str], nodes: u32, planes: u16, speed: u32, ratio: (u32, u32)) 
         platforms: boxes.iter().map(|name| (*name).to_owned()).collect(),
         vendors: Vec::new(),
         middle_stages: Vec::new(),
+        nic_cable: Length::from_meters(2),
         limits: Limits {
             oversubscription: Ratio::new(ratio.0.into(), ratio.1.into()).expect("no number is 0"),
             t0_loss: None,
@@ -485,10 +492,10 @@ proptest! {
         speed in prop::sample::select(vec![100_u32, 200, 400]),
         ratio in prop::sample::select(vec![(1_u32, 1_u32), (2, 1), (3, 2), (1, 2)]),
         rails in prop::sample::select(vec![1_u8, 2]),
-        t1_loss in prop::sample::select(vec![None, Some(10), Some(4), Some(3)]),
+        t1_loss in prop::sample::select(vec![None, Some(10_u32), Some(4), Some(3)]),
     ) {
         let need = need(&SMALL[1..], nodes, planes, speed, ratio);
-        let limits = Limits { t1_loss, ..need.limits };
+        let limits = Limits { t1_loss: t1_loss.map(percent), ..need.limits };
         let need = Requirements { rails, tiers: vec![3], operating_systems: vec![Os::Eos], limits, ..need };
         let found = find_missing(&need, planes);
         prop_assert!(found.is_ok(), "{:?}", found);
@@ -502,10 +509,10 @@ proptest! {
         speed in prop::sample::select(vec![200_u32, 400, 800]),
         ratio in prop::sample::select(vec![(1_u32, 1_u32), (2, 1), (1, 2)]),
         rails in prop::sample::select(vec![1_u8, 2, 4]),
-        percent in 1_u8..20,
+        most in 1_u32..20,
     ) {
         let need = need(BOXES, nodes, planes, speed, ratio);
-        let limits = Limits { t1_loss: Some(percent), ..need.limits };
+        let limits = Limits { t1_loss: Some(percent(most)), ..need.limits };
         let need = Requirements { rails, tiers: vec![2], limits, ..need };
         let found = find_missing(&need, planes);
         prop_assert!(found.is_ok(), "{:?}", found);
@@ -764,7 +771,7 @@ fn loops_reach_each_kind() {
     // With 41 nodes, T0s of equal size have free places.
     let uneven = find_missing(&need(BOXES, 41, 2, 800, (1, 1)), 2).expect("none is missing");
     assert!(uneven.padded > 0, "{uneven:?}");
-    let limits = Limits { t1_loss: Some(3), ..small.limits };
+    let limits = Limits { t1_loss: Some(percent(3)), ..small.limits };
     let found = find_missing(&Requirements { limits, ..small.clone() }, 2).expect("none is missing");
     assert!(found.uneven > 0, "{found:?}");
     let zones = need(&SMALL[1..], 32, 1, 400, (1, 1));

@@ -596,6 +596,12 @@ impl Platform {
         self.oses.contains(&os)
     }
 
+    /// Returns whether packets are buffered in memory beside the ASIC, as in routers. Buffers on the ASIC have less than
+    /// 1 GB.
+    pub fn has_deep_buffer(&self) -> bool {
+        self.buffer.as_ref().is_some_and(|buffer| buffer.total.0 > 1_000_000_000)
+    }
+
     /// Returns whether the platform is a software target. Hardware in the catalogue has a packet buffer, SONiC's names
     /// or both; derived hardware has only the names.
     pub fn is_software(&self) -> bool {

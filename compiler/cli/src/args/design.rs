@@ -6,9 +6,9 @@ use std::str::FromStr;
 use camino::Utf8PathBuf;
 use clap::ValueEnum;
 use closc_artefacts::Routing;
-use closc_design::Ratio;
+use closc_design::{LossShare, Ratio};
 use closc_platform::Os;
-use closc_qos::units::Speed;
+use closc_qos::units::{Length, Speed};
 
 use super::{basics, number};
 
@@ -21,7 +21,7 @@ pub(crate) fn oses() -> impl Iterator<Item = Os> {
 }
 
 /// Options of the search for designs, which conflict with `--compare`.
-const OF_NEEDS: [&str; 19] = [
+const OF_NEEDS: [&str; 20] = [
     "nics",
     "speed",
     "nics_per_node",
@@ -35,6 +35,7 @@ const OF_NEEDS: [&str; 19] = [
     "vendor",
     "oversubscription",
     "fail",
+    "nic_cable",
     "grow_to",
     "stages",
     "objective",
@@ -94,9 +95,12 @@ pub(crate) struct DesignArgs {
     /// Maximum oversubscription at a T0, downlinks to uplinks
     #[arg(long, value_name = "RATIO", default_value = "1:1")]
     pub oversubscription: Ratio,
-    /// Maximum bandwidth that a NIC loses in a failure: `t0<=50%`, `t1<=10%`
+    /// Maximum bandwidth that a NIC loses in a failure: `t0<=12.5%`, `t1<=10%`
     #[arg(long, value_name = "LIMIT", value_delimiter = ',')]
     pub fail: Vec<FailLimit>,
+    /// Length of the longest cable to a NIC, which decides between copper and fibre
+    #[arg(long, value_name = "LENGTH", default_value = "2m")]
+    pub nic_cable: Length,
     /// Number of NICs after growth without moving cables
     #[arg(long, value_name = "N", value_parser = number::from_1())]
     pub grow_to: Option<u32>,
@@ -116,7 +120,7 @@ pub(crate) struct DesignArgs {
     #[arg(long, value_name = "FILE")]
     pub prices: Option<Utf8PathBuf>,
     /// Sort designs by this objective, best first
-    #[arg(long, value_enum, default_value_t = Objective::Capacity)]
+    #[arg(long, value_enum, default_value_t = Objective::Balanced)]
     pub objective: Objective,
     /// Maximum number of designs printed, 1 to 255
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u8).range(1..))]
@@ -172,6 +176,8 @@ impl FromStr for RoutingChoice {
 /// Order of designs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Objective {
+    /// Number of switches, among designs with at most 10 % more bandwidth of switch ports than the least
+    Balanced,
     /// Sum of the prices of `--prices`
     Cost,
     /// Number of switches
@@ -190,6 +196,7 @@ impl Objective {
     /// Returns the objective of the search.
     pub fn of(self) -> closc_design::Objective {
         match self {
+            Objective::Balanced => closc_design::Objective::Balanced,
             Objective::Cost => closc_design::Objective::Cost,
             Objective::Switches => closc_design::Objective::Switches,
             Objective::Capacity => closc_design::Objective::Capacity,
@@ -203,10 +210,10 @@ impl Objective {
 /// Maximum loss when one switch of a tier fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FailLimit {
-    /// Loss for a T0, in percent.
-    T0(u8),
-    /// Loss for a T1, in percent.
-    T1(u8),
+    /// Loss for a T0.
+    T0(LossShare),
+    /// Loss for a T1.
+    T1(LossShare),
 }
 
 impl FromStr for FailLimit {
@@ -215,15 +222,16 @@ impl FromStr for FailLimit {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
-                "`{text}` is not a limit; write `t0<=50%` or `t1<=10%`, with a whole percentage from 1 to 100"
+                "`{text}` is not a limit; write `t0<=50%` or `t1<=12.5%`, with a percentage above 0 and at most 100, and at \
+                 most four decimals"
             )
         };
         let (tier, most) = text.split_once("<=").ok_or_else(wrong)?;
-        let percent = most.trim().strip_suffix('%').and_then(|most| most.trim().parse::<u8>().ok());
-        let percent = percent.filter(|percent| (1..=100).contains(percent)).ok_or_else(wrong)?;
+        let share =
+            most.trim().strip_suffix('%').and_then(|most| parse_percent(most.trim())).ok_or_else(wrong)?;
         match tier.trim() {
-            "t0" => Ok(FailLimit::T0(percent)),
-            "t1" => Ok(FailLimit::T1(percent)),
+            "t0" => Ok(FailLimit::T0(share)),
+            "t1" => Ok(FailLimit::T1(share)),
             "t2" => Err(format!(
                 "`{text}` is not a limit: only T0s and T1s have limits; write `t0<=50%` or `t1<=10%`, and read the loss with \
                  a T2 in the list of designs"
@@ -231,4 +239,18 @@ impl FromStr for FailLimit {
             _ => Err(wrong()),
         }
     }
+}
+
+/// Parses a percentage with at most four decimals.
+fn parse_percent(text: &str) -> Option<LossShare> {
+    const DECIMALS: usize = 4;
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
+    let is_number = |digits: &str, most: usize| {
+        !digits.is_empty() && digits.len() <= most && digits.bytes().all(|digit| digit.is_ascii_digit())
+    };
+    if !is_number(whole, 3) || !is_number(decimals, DECIMALS) {
+        return None;
+    }
+    let millionths: u32 = format!("{whole}{decimals:0<DECIMALS$}").parse().ok()?;
+    LossShare::from_millionths(millionths)
 }

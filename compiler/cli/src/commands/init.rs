@@ -8,7 +8,7 @@ use std::io::{IsTerminal as _, stdin};
 
 use anyhow::{Context as _, bail};
 use clap::Args as _;
-use closc_design::{Criteria, Limits, Ratio, Requirements, SearchError};
+use closc_design::{Criteria, Limits, Media, Ratio, Requirements, SearchError};
 use closc_diagnostics::figures::format_count;
 use closc_platform::{Catalogue, Os};
 use closc_qos::units::Speed;
@@ -59,7 +59,7 @@ fn search_designs(
     (need, compares): (&Requirements, bool),
     catalogue: &Catalogue,
 ) -> anyhow::Result<Designs> {
-    let (compared, objective) = (Criteria::default(), Objective::Capacity);
+    let (compared, objective) = (Criteria::default(), Objective::Balanced);
     let asked =
         SearchInput { need, catalogue, criteria: compared, objective, stages: &[], listed_routing: None };
     if compares {
@@ -172,6 +172,7 @@ fn need(command: &InitArgs, answers: Answers, catalogue: &Catalogue) -> anyhow::
         platforms: platforms.0,
         vendors: Vec::new(),
         middle_stages: Vec::new(),
+        nic_cable: Media::DEFAULT.nic_t0.length,
         limits: Limits { oversubscription: Ratio::EVEN, t0_loss: None, t1_loss: None, grow_to },
     };
     match closc_design::contradictions(&need, catalogue).into_iter().next() {

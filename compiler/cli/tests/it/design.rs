@@ -52,6 +52,8 @@ fn limits_hold_and_the_picked_design_is_written() {
         assert!(row["planes"].as_u64() >= Some(4), "{row}");
         assert!(row["t1_loss_percent"].as_f64() <= Some(5.0), "{row}");
     }
+    let found = designs(&place, "--nics 512 --fail t0<=12.5% --planes 4,8");
+    assert!(all(&found).iter().all(|row| row["planes"].as_u64() == Some(8)), "{found}");
     let found = designs(&place, "--nics 512 --grow-to 2048 --planes 2");
     assert!(all(&found).iter().all(|row| row["largest"].as_u64() >= Some(2048)), "{found}");
     place.ends(0, &["design", "--nics", "512", "--pick", "2", "--out", "two.yaml", "--name", "second"]);
@@ -738,4 +740,21 @@ fn crossed_copper_is_printed_by_check() {
     assert!(said.contains(&format!("\ncables: {note}\n")), "{said}");
     assert_eq!(place.json(0, &["check", "a.yaml"])["summary"]["crossed_copper"], note);
     place.ends(0, &["check", "a.yaml", "-D", "warnings", "--allow", "W0203"]);
+}
+
+/// Free places of a first stage have no cable, and a tenth more capacity does not justify more switches.
+#[test]
+fn free_places_cost_nothing_and_fewer_switches_come_first() {
+    let place = Place::new();
+    let one = "--nics-per-node 4 --rails 4 --planes 2 --platform spectrum4-sn5600 --os nvue --routing bgp-unnumbered";
+    let found = designs(&place, &format!("--stages 128,1000 {one}"));
+    let first = &all(&found)[0];
+    assert!(first["places"].as_u64() > Some(128), "{first:#}");
+    assert_eq!(first["cables_nic"], 256, "{first:#}");
+    let more = "--nics 1800 --nics-per-node 6 --rails 6 --platform spectrum3-sn4700,spectrum4-sn5600 --os nvue --routing bgp-unnumbered";
+    let found = designs(&place, more);
+    let switches: Vec<u64> = all(&found).iter().filter_map(|row| row["switches"].as_u64()).collect();
+    assert_eq!(switches[0], 45, "{switches:?}");
+    let fibre = designs(&place, &format!("--nics 128 {one} --nic-cable 15m"));
+    assert_eq!(all(&fibre)[0]["cables"][0]["medium"], "dr4", "{fibre:#}");
 }

@@ -44,7 +44,8 @@ fn a_need_without_a_design_is_refused_with_a_reason() {
         ("--nics 64 --tiers 1 --routing bgp-unnumbered", "`--tiers 1` needs `--routing ecmp-static`"),
         ("--nics 64 --tiers 1 --rails 8", "`closc design --planes-by-nic 8`"),
         ("--nics 4294967295", "use `--nics 4294967288`"),
-        ("--nics 512 --fail t0<=1%", "needs 100 planes, and a fabric has at most 16: allow `t0<=7%`"),
+        ("--nics 512 --fail t0<=1%", "needs 100 planes, and a fabric has at most 16: allow `t0<=6.25%`"),
+        ("--nics 512 --fail t1<=0.00001%", "with a percentage above 0 and at most 100"),
         (
             "--nics 512 --fail t0<=7%",
             "needs 15 planes or more: a failed T0 costs a NIC one plane; use `--planes 16`",

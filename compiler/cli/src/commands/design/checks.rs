@@ -343,7 +343,7 @@ fn key(design: &Design<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use closc_design::{Limits, Ratio};
+    use closc_design::{Limits, Media, Ratio};
     use closc_platform::{Catalogue, Os};
     use closc_qos::units::Speed;
 
@@ -365,6 +365,7 @@ mod tests {
             platforms: vec![platform.to_owned()],
             vendors: Vec::new(),
             middle_stages: Vec::new(),
+            nic_cable: Media::DEFAULT.nic_t0.length,
             limits: Limits { oversubscription: Ratio::EVEN, t0_loss: None, t1_loss: None, grow_to: None },
         }
     }

@@ -77,7 +77,9 @@ pub(super) fn run(
         return Ok(Outcome::Failed);
     };
     let (need, plan) = (asked.need, &input.plan);
-    let design = file_design::design(plan, file, asked.catalogue)?;
+    let named = file_design::design(plan, file, asked.catalogue)?;
+    // The file has a NIC in each place, and proposals have only the required ones.
+    let design = Design { nics: named.nics.min(need.nics), ..named };
     let media = file_design::media(plan.topology());
     let measure = file_design::measure(file, &design, asked.criteria_of_stages(), &media)?;
     let is_priced = asked.criteria.prices.is_some();

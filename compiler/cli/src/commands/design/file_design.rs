@@ -50,6 +50,8 @@ pub(super) fn design<'a>(
         port_speed: Speed::from_mbps(port_mbps).unwrap_or(topology.hosts.nic_speed),
         routing: topology.routing,
         os: topology.t0.os,
+        nics: groups * u32::from(topology.hosts.per_group) * zones,
+        nic_cable: topology.cables.nic_t0.length,
         groups,
         unit: u32::from(topology.hosts.rails) / planes_by_nic.max(1),
         per_group: topology.hosts.per_group.into(),

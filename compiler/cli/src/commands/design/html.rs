@@ -44,7 +44,8 @@ pub(super) fn html(args: &Args, found: &Designs, title: String) -> anyhow::Resul
         },
     ];
     let columns = columns::ALL.iter().map(|column| column.title).collect();
-    let note = std::iter::once(page::head(found)).chain(page::omissions(found)).collect::<Vec<_>>().join(" ");
+    let note = std::iter::once(page::sentences(found)).chain(page::omissions(found));
+    let note = note.chain(page::assumed_lengths(found)).collect::<Vec<_>>().join(" ");
     let by_routing = found.routings.iter().flat_map(|row| {
         let first = format!("`{}`: {}: {}", row.routing, page::fewest(row), row.how);
         let loses = row.loses.iter().map(|loses| format!("- {loses}"));

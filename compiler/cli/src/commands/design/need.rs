@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use anyhow::{Context as _, bail};
 use closc_artefacts::Routing;
-use closc_design::{Limits, Prices, Ratio, Requirements, SearchError, divides_into_nodes};
+use closc_design::{Limits, LossShare, Prices, Ratio, Requirements, SearchError, divides_into_nodes};
 use closc_diagnostics::figures::format_count;
 use closc_platform::Catalogue;
 
@@ -77,8 +77,9 @@ fn growth(command: &DesignArgs) -> Vec<String> {
 /// Returns the need from the options. With stages, it is the need of the first stage, with room to grow to the last.
 fn of_options(command: &DesignArgs) -> anyhow::Result<Requirements> {
     let (first, last) = (command.stages.first().copied(), command.stages.last().copied());
-    let least = |limits: Vec<u8>| limits.into_iter().min();
-    let of = |tier: fn(&FailLimit) -> Option<u8>| least(command.fail.iter().filter_map(tier).collect());
+    let least = |limits: Vec<LossShare>| limits.into_iter().min();
+    let of =
+        |tier: fn(&FailLimit) -> Option<LossShare>| least(command.fail.iter().filter_map(tier).collect());
     let Ratio { down, up } = command.oversubscription;
     if down < up {
         tracing::warn!(
@@ -99,14 +100,15 @@ fn of_options(command: &DesignArgs) -> anyhow::Result<Requirements> {
         platforms: command.platform.clone(),
         vendors: command.vendor.iter().map(|vendor| vendor.to_lowercase()).collect(),
         middle_stages: command.stages.iter().copied().skip(1).filter(|nics| Some(*nics) != last).collect(),
+        nic_cable: command.nic_cable,
         limits: Limits {
             oversubscription: command.oversubscription,
             t0_loss: of(|limit| match limit {
-                FailLimit::T0(percent) => Some(*percent),
+                FailLimit::T0(share) => Some(*share),
                 FailLimit::T1(_) => None,
             }),
             t1_loss: of(|limit| match limit {
-                FailLimit::T1(percent) => Some(*percent),
+                FailLimit::T1(share) => Some(*share),
                 FailLimit::T0(_) => None,
             }),
             grow_to: command.grow_to.or(last),

@@ -34,10 +34,27 @@ pub(in crate::commands) fn page(found: &Designs) -> String {
     for routing in &found.routings {
         text.push_str(&self::routing(routing));
     }
-    for omission in omissions(found) {
-        let _ = writeln!(text, "{omission}");
+    for remark in omissions(found).into_iter().chain(assumed_lengths(found)) {
+        let _ = writeln!(text, "{remark}");
     }
     text
+}
+
+/// Returns the assumed lengths of cables, if the designs have hardware switches.
+pub(super) fn assumed_lengths(found: &Designs) -> Option<String> {
+    let kinds = found.designs.iter().flat_map(|row| &row.cables).filter(|kind| kind.medium != "virtual");
+    let mut lengths: Vec<String> = Vec::new();
+    for kind in kinds {
+        let option = if kind.ends == "nic-t0" { " (`--nic-cable`)" } else { "" };
+        let length = format!("{} {}{option}", kind.ends, kind.length);
+        if !lengths.contains(&length) {
+            lengths.push(length);
+        }
+    }
+    (!lengths.is_empty()).then(|| {
+        let lengths = lengths.join(", ");
+        format!("Assumed cable lengths: {lengths}. `closc place` computes them.")
+    })
 }
 
 /// Returns how many designs are not compared, and why.
@@ -55,17 +72,29 @@ pub(super) fn omissions(found: &Designs) -> Vec<String> {
     unpriced.into_iter().chain(unpublished).chain(unchecked).collect()
 }
 
-/// Returns how many designs there are.
-pub(super) fn head(found: &Designs) -> String {
-    let (compared, front, shown) = (found.compared as u64, found.front as u64, found.designs.len() as u64);
-    let designs = format_count(compared, "design");
-    let which = match (front, shown) {
-        (1, _) => "1 of them:".to_owned(),
-        (front, shown) if front == shown => format!("{} of them:", number(front)),
-        (front, 1) => format!("{} of them. The first:", number(front)),
-        (front, shown) => format!("{} of them. The first {shown}:", number(front)),
-    };
-    format!("{designs} compared; no other beats {which}")
+/// Returns how many designs there are, as the start of a list.
+fn head(found: &Designs) -> String {
+    let counts = counts(found);
+    match (found.front, found.designs.len()) {
+        (front, shown) if front == shown => format!("{counts}:"),
+        (_, 1) => format!("{counts}. The first:"),
+        (_, shown) => format!("{counts}. The first {shown}:"),
+    }
+}
+
+/// Returns how many designs there are and are listed, as sentences.
+pub(super) fn sentences(found: &Designs) -> String {
+    let counts = counts(found);
+    match (found.front, found.designs.len()) {
+        (front, shown) if front == shown => format!("{counts}."),
+        (_, 1) => format!("{counts}. The first is listed."),
+        (_, shown) => format!("{counts}. The first {shown} are listed."),
+    }
+}
+
+fn counts(found: &Designs) -> String {
+    let designs = format_count(found.compared as u64, "design");
+    format!("{designs} compared; no other beats {} of them", number(found.front as u64))
 }
 
 /// Returns a design as one line.
@@ -107,7 +136,14 @@ pub(super) fn notes(row: &Row) -> Vec<String> {
     let unused = unused.filter(|unused| !unused.is_empty());
     let lanes = row.unequal_lanes.iter().map(|lanes| format!("modules: {lanes}"));
     let crossed = row.crossed_copper.iter().map(|crossed| format!("cables: {crossed}"));
-    let weak = by_nic.into_iter().chain(unused).chain(weaknesses).chain(lanes).chain(crossed);
+    let free = u64::from(row.places) - row.cables_nic / u64::from(row.planes.max(1));
+    let free = (free > 0).then(|| {
+        format!(
+            "{} stay free: `check` and `export order` count a NIC in each",
+            format_count(free, "NIC place")
+        )
+    });
+    let weak = by_nic.into_iter().chain(free).chain(unused).chain(weaknesses).chain(lanes).chain(crossed);
     weak.chain(release).chain(faults).chain(assumed).collect()
 }
 

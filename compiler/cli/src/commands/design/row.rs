@@ -203,7 +203,7 @@ impl Row {
             switches: measure.switches,
             places: design.places(),
             largest: design.largest(),
-            cables_nic: u64::from(design.places()) * u64::from(design.planes),
+            cables_nic: design.nic_cables(),
             cables_switch: measure.cables,
             cables: cables(design, media),
             optics: optics(design, media),
