@@ -414,15 +414,16 @@ impl Order {
     }
 }
 
-/// With [`Objective::Balanced`], designs have at most this part of the least bandwidth in addition: a tenth. Vendors sell
-/// ports in boxes of 12.8 to 102.4 Tb/s, and a smaller difference does not justify more switches.
+/// With [`Objective::Balanced`], the first designs have at most this part more than the least bandwidth: a tenth. closc
+/// chose the part, see decision 201.
 const BALANCED_PART: u64 = 10;
 
 /// Orders a front: the best by the objective, then the best by each measure, then all others by the
 /// objective. Designs that exceed a limit come after all designs within limits, in the same order.
 pub fn order<'a>(front: &mut Front<'a>, order: Order, exceeds: impl Fn(&FrontDesign<'a>) -> bool) {
-    let within = || front.iter().filter(|found| !exceeds(found));
-    let least = within().map(|found| order.number(&found.measure)).min().unwrap_or_default();
+    // If all designs exceed a limit, the least number is that of all.
+    let number = |found: &FrontDesign<'a>| (exceeds(found), order.number(&found.measure));
+    let (_, least) = front.iter().map(number).min().unwrap_or_default();
     let by_objective = |found: &FrontDesign<'_>| (order.key(&found.measure, least), found.measure.clone());
     front.sort_by_cached_key(by_objective);
     let mut leads: Vec<Measure> = Vec::new();

@@ -410,7 +410,17 @@ impl SearchPart<'_> {
     /// a base with the T0s of that stage.
     pub(crate) fn floor<'a>(self, base: &Base<'a>, parts: impl Fn(&Base<'a>) -> Design<'a>) -> Floor<'a> {
         let later = self.bases_later(base).map(|later| parts(&later));
-        Floor { now: parts(base), later: later.collect() }
+        self.floor_of_stages(parts(base), later)
+    }
+
+    /// Returns a floor from the parts of the first stage and of each later one, with the NICs of each stage.
+    pub(crate) fn floor_of_stages<'a>(
+        self,
+        now: Design<'a>,
+        later: impl Iterator<Item = Design<'a>>,
+    ) -> Floor<'a> {
+        let later = later.zip(self.need.later_stages()).map(|(parts, nics)| Design { nics, ..parts });
+        Floor { now, later: later.collect() }
     }
 
     /// Returns a base with the T0s of each later stage.

@@ -9,7 +9,6 @@ use closc_qos::units::Speed;
 use closc_topology::BANDWIDTH_CABLES_MAX;
 
 use crate::design::{Design, Side, ThirdTier, Tier};
-use crate::measure::Floor;
 use crate::need::LossShare;
 use crate::panel::Panel;
 use crate::rows::{LinkSupport, T2Rows, ZoneCounts};
@@ -288,7 +287,7 @@ impl SearchPart<'_> {
                 let all = Base { groups: zones * base.groups, ..*base };
                 self.high_floor(&all, t1, t2, zones * t1s)
             };
-            let floor = || Floor { now: parts(&zones), later: stages.iter().skip(1).map(parts).collect() };
+            let floor = || self.floor_of_stages(parts(&zones), stages.iter().skip(1).map(&parts));
             known.omits(&counts) || found.omits(&floor(), 3) && known.omit(counts)
         };
         if omits(fewest, known, found) {

@@ -1,4 +1,4 @@
-//! E0505: the gateway is not a usable address of the pool, or there is no pool.
+//! E0505: the gateway is not a usable address of the pool, or the pool is absent.
 
 use std::net::IpAddr;
 
@@ -8,7 +8,7 @@ use ipnet::IpNet;
 use crate::draft::Draft;
 use crate::field;
 
-/// The gateway is not a usable address of the pool, or there is no pool.
+/// The gateway is not a usable address of the pool, or the pool is absent.
 pub(crate) static RULE: Rule = Rule {
     code: "E0505",
     title: "the management gateway is not in the management network",
